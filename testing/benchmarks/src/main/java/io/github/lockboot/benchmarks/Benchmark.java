@@ -64,9 +64,7 @@ public final class Benchmark {
         for (Contender contender : contenders) {
             attempt(contender, failures, () -> teams.team(scenario, contender));
         }
-        Load load = scenario.share() == 0
-                ? scenario.load()
-                : scenario.load().due((int) (scenario.share() * rawRate(scenario, failures)));
+        Load load = load(scenario, contenders, failures);
         int turns = scenario.isCold() ? COLD_TURNS : load.isVirtual() ? plan.turns() : 0;
         for (int round = 0; round < plan.warmUps() + plan.rounds(); round++) {
             boolean warm = round >= plan.warmUps();
@@ -87,9 +85,21 @@ public final class Benchmark {
                 .toList();
     }
 
-    /** Turns of the raw loop in a second, closed, in the best of three rounds; 1 if it fails, which then is in the results. */
+    /** What a scenario's processes do. All contenders have failed in an open loop whose rate is not known. */
+    private Load load(Scenario scenario, List<Contender> contenders, Map<Contender, String> failures) {
+        if (scenario.share() == 0) {
+            return scenario.load();
+        }
+        double rate = scenario.share() * rawRate(scenario, failures);
+        if (failures.containsKey(Contenders.RAW)) {
+            contenders.forEach(one -> failures.putIfAbsent(one, "the raw loop failed, so no rate is known"));
+        }
+        return scenario.load().due((int) Math.max(1, rate));
+    }
+
+    /** Turns of the raw loop in a second, closed, in the best of three rounds. */
     private double rawRate(Scenario scenario, Map<Contender, String> failures) {
-        double[] best = {1};
+        double[] best = {0};
         for (int round = 0; round < 3; round++) {
             attempt(Contenders.RAW, failures, () -> {
                 Measurement one = teams.team(scenario, Contenders.RAW).measure(scenario.load(), plan.roundMillis(), 0);

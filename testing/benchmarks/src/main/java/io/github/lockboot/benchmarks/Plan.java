@@ -54,7 +54,7 @@ record Plan(
             return new Plan(PROFILE, 30_000, 1, 9, 1_000, 2, 30_000, 5 * 60_000, scenarios, false);
         }
         return quick
-                ? new Plan(QUICK, 1_000, 1, 3, 250, 1, 10_000, 4 * 60_000, scenarios, words.isEmpty())
+                ? new Plan(QUICK, 1_000, 1, 3, 250, 1, 10_000, 7 * 60_000, scenarios, words.isEmpty())
                 : new Plan("full", 5_000, 1, 5, 1_000, 2, 30_000, 32 * 60_000, scenarios, words.isEmpty());
     }
 }

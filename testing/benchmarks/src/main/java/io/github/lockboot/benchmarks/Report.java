@@ -33,17 +33,14 @@ final class Report {
         Files.writeString(folder.resolve("chart.svg"), Chart.of(results));
         Files.writeString(folder.resolve("headline.svg"), Chart.headlineOf(results));
         Path readme = module.resolve("README.md");
-        Files.writeString(readme, Markdown.replaced(Files.readString(readme), "results", origin() + "\n" + targets()));
+        Files.writeString(
+                readme, Markdown.replaced(Files.readString(readme), "results", setting.text() + "\n" + targets()));
     }
 
     private String all() {
-        StringBuilder text = new StringBuilder("# Results\n\n").append(origin());
+        StringBuilder text = new StringBuilder("# Results\n\n").append(setting.text());
         results.forEach((scenario, of) -> text.append("\n").append(section(scenario, of)));
         return text.append("\n## Targets\n\n").append(targets()).toString();
-    }
-
-    private String origin() {
-        return setting.text();
     }
 
     /** What was aimed at and what was reached. */
