@@ -3,6 +3,7 @@ package org.example.docs.kotlin
 import io.github.lockboot.fixture.RedisServer
 import java.util.concurrent.CopyOnWriteArrayList
 import kotlinx.coroutines.CompletableDeferred
+import kotlinx.coroutines.yield
 import org.springframework.boot.test.context.SpringBootTest
 import org.springframework.test.context.DynamicPropertyRegistry
 import org.springframework.test.context.DynamicPropertySource
@@ -44,7 +45,8 @@ class Work {
         threads.add(Thread.currentThread())
         begun.complete(Unit)
         try {
-            goOn.await()
+            goOn.await() // which stays on its thread if it need not wait
+            yield() // which its dispatcher always resumes
             threads.add(Thread.currentThread())
         } finally {
             ended.complete(if (goOn.isCompleted) "done" else "cancelled")

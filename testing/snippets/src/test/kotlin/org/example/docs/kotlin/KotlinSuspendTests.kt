@@ -12,7 +12,9 @@ import java.util.concurrent.BlockingQueue
 import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.TimeUnit
 import kotlin.concurrent.thread
+import kotlin.coroutines.CoroutineContext
 import kotlinx.coroutines.CompletableDeferred
+import kotlinx.coroutines.CoroutineDispatcher
 import kotlinx.coroutines.CoroutineStart
 import kotlinx.coroutines.Deferred
 import kotlinx.coroutines.DelicateCoroutinesApi
@@ -58,10 +60,10 @@ class KotlinSuspendTests(
     @Test
     fun theLockIsHeldUntilTheFunctionReturnsOnAnotherThread() = runBlocking<Unit> {
         val work = Work()
-        val result = async(Dispatchers.Unconfined) { orders.ship("1", work) }
+        val result = async(AThreadForEachStep) { orders.ship("1", work) }
         work.begun.await()
         assertThat(isLocked("1")).isTrue()
-        thread { work.goOn.complete(Unit) }.join() // which resumes the function
+        work.goOn.complete(Unit)
         result.await()
         assertThat(work.threads).doesNotHaveDuplicates().hasSize(2)
         assertThat(isLocked("1")).isFalse()
@@ -179,6 +181,14 @@ class KotlinSuspendTests(
         val run = runs.poll(60, TimeUnit.SECONDS)
         assertThat(run?.job()).isEqualTo("nightly")
         assertThat(run?.outcome()).isEqualTo(ScheduledLock.Outcome.RAN)
+    }
+
+    /** Runs whatever is resumed on a thread of its own. */
+    private object AThreadForEachStep : CoroutineDispatcher() {
+
+        override fun dispatch(context: CoroutineContext, block: Runnable) {
+            thread { block.run() }
+        }
     }
 
     @Configuration(proxyBeanMethods = false)
