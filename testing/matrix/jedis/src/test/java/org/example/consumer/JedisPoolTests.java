@@ -1,6 +1,7 @@
 package org.example.consumer;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -23,16 +24,19 @@ import redis.clients.jedis.JedisPoolConfig;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/** A pool of one connection, on which the application waits for an element of a list. */
+/** A pool of connections, on all of which the application waits for an element of a list. */
 class JedisPoolTests {
 
-    private static final String LIST = "lock:a"; // on the same server as the lock
+    /** One is for the channel of grants, which keeps it if a call has to wait once the lock can be had again. */
+    private static final int CONNECTIONS = 2;
+
+    private static final String LIST = "{lock:a}"; // on the same server as the lock
     private static final String NO_CONNECTION_FREE = "no connection in the pool of the Redis client was free";
 
     /** @param maxWait how long the pool lets its users wait */
     private static JedisClientConfiguration client(Duration maxWait) {
         JedisPoolConfig pool = new JedisPoolConfig();
-        pool.setMaxTotal(1);
+        pool.setMaxTotal(CONNECTIONS);
         pool.setMaxWait(maxWait);
         return JedisClientConfiguration.builder()
                 .readTimeout(Duration.ofMinutes(1))
@@ -59,26 +63,44 @@ class JedisPoolTests {
                     return false;
                 }
             });
-            CompletableFuture<Void> waiting = CompletableFuture.runAsync(() -> {
-                try (RedisConnection kept = factory.getConnection()) {
-                    kept.listCommands().bLPop(30, LIST.getBytes());
-                }
-            });
-            Await.until("it waits", () -> String.valueOf(owner.command("CLIENT", "LIST")).contains("cmd=blpop"));
+            List<CompletableFuture<Void>> waiting = new ArrayList<>();
+            for (int i = 0; i < CONNECTIONS; i++) {
+                waiting.add(waitForAnElement(factory));
+            }
+            Await.until("all wait", () -> waitingAt(owner) == CONNECTIONS);
             for (Runnable call : List.<Runnable>of(lock::lock, lock::tryLock, lock::isLocked)) {
                 assertThatExceptionOfType(LockUnavailableException.class)
                         .isThrownBy(call::run)
                         .withMessageContaining(NO_CONNECTION_FREE)
                         .withMessageContaining(cause);
             }
-            owner.command("RPUSH", LIST, "element");
-            waiting.get(30, TimeUnit.SECONDS);
+            waiting.forEach(each -> owner.command("RPUSH", LIST, "element"));
+            for (CompletableFuture<Void> each : waiting) {
+                each.get(30, TimeUnit.SECONDS);
+            }
             Await.until("nothing stays", () -> owner.command("EXISTS", "lock:a").equals(0L));
             assertThat(lock.tryLock(20, TimeUnit.SECONDS)).isTrue();
             lock.unlock();
         } finally {
             factory.destroy();
         }
+    }
+
+    private static CompletableFuture<Void> waitForAnElement(JedisConnectionFactory factory) {
+        return CompletableFuture.runAsync(
+                () -> {
+                    try (RedisConnection kept = factory.getConnection()) {
+                        kept.listCommands().bLPop(30, LIST.getBytes());
+                    }
+                },
+                task -> new Thread(task).start());
+    }
+
+    private static long waitingAt(RedisServer owner) {
+        return String.valueOf(owner.command("CLIENT", "LIST"))
+                .lines()
+                .filter(client -> client.contains("cmd=blpop"))
+                .count();
     }
 
     @Test
