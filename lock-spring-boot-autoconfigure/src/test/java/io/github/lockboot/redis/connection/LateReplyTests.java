@@ -24,6 +24,7 @@ import io.github.lockboot.fixture.TcpProxy;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.TestRegistries;
 import io.github.lockboot.redis.connection.Connections.AcknowledgedBy;
+import io.github.lockboot.redis.protocol.LuaScript.ForeignReplyException;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -155,6 +156,31 @@ class LateReplyTests {
         goOn();
         awaitUsable();
         assertThat(late).isEmpty();
+    }
+
+    /** One has to hand over and the other has not, so that a number alone, as DELEX replies with, would tell the wrong thing of both. */
+    @Test
+    void aReleaseIsNotTakenForDoneByTheReplyToAnother() throws Exception {
+        connect(true, AcknowledgedBy.NOTHING);
+        Actor.get(store.unlock("another", "id", 1)); // so that Redis knows the script
+        long awaited = acquire("awaited", EXCLUSIVE, "id");
+        long alone = acquire("alone", EXCLUSIVE, "id");
+        assertThat(Actor.get(store.acquire("awaited", "next", EXCLUSIVE, true))).isInstanceOf(Reply.Queued.class);
+        letWritesWait();
+        long before = proxy.requestBytes();
+        CompletableFuture<Reply> first = store.unlock("awaited", "id", awaited);
+        CompletableFuture<Reply> second = store.unlock("alone", "id", alone);
+        Actor.await("they are sent", () -> proxy.requestBytes() - before > 2L * SCRIPT_BYTES);
+        proxy.swapReplies();
+        goOn();
+        assertThat(first)
+                .failsWithin(Duration.ofSeconds(30))
+                .withThrowableThat()
+                .withCauseInstanceOf(ForeignReplyException.class);
+        assertThat(second).succeedsWithin(Duration.ofSeconds(30)).isEqualTo(Reply.Plain.NOT_HOLDER);
+        awaitUsable();
+        assertThat(Actor.get(store.unlock("awaited", "id", awaited))).isEqualTo(Reply.Plain.NOT_HOLDER);
+        assertThat(Actor.get(store.unlock("awaited", "next", 1))).isEqualTo(Reply.Plain.RELEASED);
     }
 
     @Test

@@ -18,7 +18,6 @@ import static java.util.Objects.requireNonNull;
 /** Measures all contenders in interleaved rounds, first one round of each, then the next of each. See README.md. */
 public final class Benchmark {
 
-    private static final int COLD_TURNS = 1_000;
     static final Duration ONE_WAY = Duration.ofNanos(250_000);
 
     private final Plan plan;
@@ -65,7 +64,7 @@ public final class Benchmark {
             attempt(contender, failures, () -> teams.team(scenario, contender));
         }
         Load load = load(scenario, contenders, failures);
-        int turns = scenario.isCold() ? COLD_TURNS : load.isVirtual() ? plan.turns() : 0;
+        int turns = scenario.isCold() ? scenario.firstTurns() : load.isVirtual() ? plan.turns() : 0;
         for (int round = 0; round < plan.warmUps() + plan.rounds(); round++) {
             boolean warm = round >= plan.warmUps();
             for (Contender contender : contenders) {

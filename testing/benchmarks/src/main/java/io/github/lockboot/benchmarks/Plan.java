@@ -47,7 +47,8 @@ record Plan(
         boolean profile = words.remove(PROFILE);
         List<Scenario> scenarios = words.isEmpty()
                 ? Arrays.stream(Scenario.values())
-                        .filter(scenario -> !quick || scenario != Scenario.FOUR_JVMS_REMOTE)
+                        .filter(scenario ->
+                                !quick || scenario != Scenario.FOUR_JVMS_REMOTE && scenario != Scenario.WARMING)
                         .toList()
                 : words.stream().map(Scenario::withId).toList();
         if (profile) {

@@ -26,7 +26,12 @@ import static io.github.lockboot.benchmarks.Contenders.SI_SPIN;
 
 /** What is done to the locks, where, and by whom; in an order that lets processes be used again. */
 enum Scenario {
-    COLD("one thread, the first 1,000 holds of a new JVM", 1, Load.threads(1), false, List.of(RAW, OURS, RLOCK)),
+    COLD("one thread, the first 1,000 holds of a new JVM", 1_000, Load.threads(1), List.of(RAW, OURS, RLOCK)),
+    WARMING(
+            "16 threads, 10,000 distinct names, the first 160,000 holds of a new JVM",
+            10_000,
+            Load.threads(16).onNames(10_000),
+            List.of(RAW, OURS)),
     UNCONTENDED("one thread, uncontended", 1, Load.threads(1), false, withOptions()),
     NESTED("one thread, five nested holds", 1, Load.threads(1).holding(5), false, reentrant()),
     DISTINCT("16 threads, 10,000 distinct names", 1, Load.threads(16).onNames(10_000), false, withSent()),
@@ -72,6 +77,18 @@ enum Scenario {
     private final boolean remote;
     private final List<Contender> contenders;
     private final double share;
+    private final int firstTurns;
+
+    /** Each round is the first of a new process: so many turns of each thread. */
+    Scenario(String title, int firstTurns, Load load, List<Contender> contenders) {
+        this.title = title;
+        this.processes = 1;
+        this.load = load;
+        this.remote = false;
+        this.contenders = contenders;
+        this.share = 0;
+        this.firstTurns = firstTurns;
+    }
 
     /** An open loop: turns are due at a share of the rate that the raw loop reaches in {@link #DISTINCT}. */
     Scenario(String title, double share, List<Contender> contenders) {
@@ -81,6 +98,7 @@ enum Scenario {
         this.remote = false;
         this.contenders = contenders;
         this.share = share;
+        this.firstTurns = 0;
     }
 
     Scenario(String title, int processes, Load load, boolean remote, List<Contender> contenders) {
@@ -90,6 +108,7 @@ enum Scenario {
         this.remote = remote;
         this.contenders = contenders;
         this.share = 0;
+        this.firstTurns = 0;
     }
 
     /** Its name on the command line. */
@@ -127,7 +146,12 @@ enum Scenario {
 
     /** Whether each round is the first of new processes. */
     boolean isCold() {
-        return this == COLD;
+        return firstTurns > 0;
+    }
+
+    /** How many turns each thread takes in a new process; 0 if processes are warm, and go on for the time of a round. */
+    int firstTurns() {
+        return firstTurns;
     }
 
     boolean isContended() {

@@ -35,6 +35,7 @@ import static io.github.lockboot.benchmarks.Scenario.TAKE_OVER;
 import static io.github.lockboot.benchmarks.Scenario.UNCONTENDED;
 import static io.github.lockboot.benchmarks.Scenario.UNCONTENDED_REMOTE;
 import static io.github.lockboot.benchmarks.Scenario.VIRTUAL;
+import static io.github.lockboot.benchmarks.Scenario.WARMING;
 import static io.github.lockboot.benchmarks.Scenario.WRITER;
 
 /** A figure this library is to reach, alone or as a multiple of another's. */
@@ -72,6 +73,7 @@ record Target(
 
     static final List<Target> ALL = List.of(
             speed(COLD, OURS, RAW, 1 / 1.5),
+            speed(WARMING, OURS, RAW, 0.8),
             speed(UNCONTENDED, OURS, RAW, 0.95),
             atMost(UNCONTENDED, Metric.COMMANDS, OURS, null, 2.004),
             speed(UNCONTENDED, OURS_SENT, RAW, 1.3),
