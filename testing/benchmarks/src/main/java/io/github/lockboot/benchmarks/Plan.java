@@ -56,6 +56,6 @@ record Plan(
         }
         return quick
                 ? new Plan(QUICK, 1_000, 1, 3, 250, 1, 10_000, 7 * 60_000, scenarios, words.isEmpty())
-                : new Plan("full", 5_000, 1, 5, 1_000, 2, 30_000, 32 * 60_000, scenarios, words.isEmpty());
+                : new Plan("full", 5_000, 1, 5, 1_000, 2, 30_000, 36 * 60_000, scenarios, words.isEmpty());
     }
 }
