@@ -183,9 +183,19 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
                 ? acquirer.acquire(lock)
                 : lock.tryLock(TimeUnit.NANOSECONDS.convert(left(next)), TimeUnit.NANOSECONDS);
         if (!acquired) {
-            throw new LockNotAcquiredException(lock.getName(), elapsed());
+            throw refusal(lock.getName());
         }
         return null;
+    }
+
+    /** Names the newest lock that the thread holds besides. */
+    private LockNotAcquiredException refusal(String name) {
+        return HeldByThread.all()
+                .filter(Lease.class::isInstance)
+                .map(held -> ((Lease) held).name())
+                .findFirst()
+                .map(held -> new LockNotAcquiredException(name, elapsed(), held))
+                .orElseGet(() -> new LockNotAcquiredException(name, elapsed()));
     }
 
     /**

@@ -32,6 +32,23 @@ public interface Lease extends AutoCloseable {
     Duration remainingLease();
 
     /**
+     * Extends a lease that is not renewed, so that it lasts for this time from now on. Never shortens it, and never beyond the
+     * {@link LockOptions#maxHold() maximum hold}. Sends one command and waits for the answer at most its command timeout; an interrupt does
+     * not end that wait.
+     *
+     * <p>By default, the method is not supported. Leases of this library support it.
+     *
+     * @param ttl how long the lease is to last from now on, at least one second
+     * @return false if the lease was closed or lost, or has lasted for its maximum hold
+     * @throws IllegalArgumentException if {@code ttl} is below one second
+     * @throws IllegalStateException if the lease is renewed, which keeps it anyway
+     * @throws LockUnavailableException if Redis did not answer; the lease is then at least as long as before
+     */
+    default boolean extend(Duration ttl) {
+        throw new UnsupportedOperationException("this lease cannot be extended: " + this);
+    }
+
+    /**
      * Runs a callback once if the lease is lost, at once if that has happened already, on a thread of the registry; what it throws
      * is logged.
      *

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Threads.</b> What a caller does is reported on the caller's own thread, before its call returns. For a {@link Lease} that
  * is the thread that requests it, a thread of the registry for the result, and the thread that closes. What happens in the background
- * ({@link #lost}, {@link #stuck}, {@link #renewed}, {@link #renewalFailed}, and {@link #released} of a release that
+ * ({@link #lost}, {@link #takenInBothOrders}, {@link #stuck}, {@link #renewed}, {@link #renewalFailed}, and {@link #released} of a release that
  * {@linkplain DistributedLock.Release#SEND is only sent}) is reported in order on one thread of the registry, so
  * {@code lost} may come while {@code acquired} is still running. A slow listener delays its caller and other listeners, but no other
  * thread's lock. An exception of a listener is only logged.
@@ -102,6 +102,14 @@ public interface LockListener {
      * @param reason for a log; it does not contain the name of the lock
      */
     default void lost(LockUse use, Duration held, String reason) {}
+
+    /**
+     * The thread that waits holds another lock, and a thread of this process has asked for the two in the other order. Two threads may so wait
+     * for each other. Reported once for each pair of groups.
+     *
+     * @param use the use of the lock
+     */
+    default void takenInBothOrders(LockUse use) {}
 
     /**
      * The hold has passed its {@link LockOptions#maxHold()}; it is no longer renewed and will be lost. This is detected

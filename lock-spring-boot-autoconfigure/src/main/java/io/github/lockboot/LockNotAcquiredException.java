@@ -37,6 +37,23 @@ public class LockNotAcquiredException extends LockException {
     }
 
     /**
+     * For a wait whose time was over while the thread held another lock, which may be what the other caller waits for.
+     *
+     * @param lockName of the lock, without the key prefix
+     * @param waited since it was requested
+     * @param heldName of the other lock, without the key prefix
+     */
+    public LockNotAcquiredException(String lockName, Duration waited, String heldName) {
+        super(
+                lockName,
+                "could not acquire lock '" + LockNames.printable(lockName) + "' within " + waited.toMillis()
+                        + " ms: another caller held it, and this thread held lock '" + LockNames.printable(heldName)
+                        + "' meanwhile" + SEE,
+                null);
+        this.waited = waited;
+    }
+
+    /**
      * For an interrupted wait where {@link InterruptedException} cannot be thrown. Set the thread's interrupt flag before.
      *
      * @param lockName of the lock, without the key prefix

@@ -1,6 +1,7 @@
 package io.github.lockboot;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
@@ -44,6 +45,14 @@ public interface LockRuntime extends LockRegistry {
                         : registry.acquireAsync(lock.getName(), lock.options().withWaitTime(wait)),
                 Mocks.NO_LOCK);
     }
+
+    /**
+     * {@return the ids of those who hold the lock, in the order of their grants} For display: the answer may be outdated when it arrives.
+     *
+     * @param name the name of the lock
+     * @throws LockUnavailableException if the store did not answer
+     */
+    List<String> holders(String name);
 
     /**
      * Announces to all listeners of this name, here and in other instances, that its value is loaded. Does not block.

@@ -148,6 +148,21 @@ public interface NamedLock extends Lock {
     Duration remainingLease();
 
     /**
+     * Extends the lease of the current thread's hold, which is not renewed, as {@link Lease#extend}. By default, the method is not supported.
+     * Locks of this library support it.
+     *
+     * @param ttl how long the lease is to last from now on, at least one second
+     * @return false if the hold was lost, or has lasted for its maximum hold
+     * @throws IllegalArgumentException if {@code ttl} is below one second
+     * @throws IllegalMonitorStateException if the current thread does not hold the lock
+     * @throws IllegalStateException if the hold is renewed, which keeps it anyway
+     * @throws LockUnavailableException if Redis did not answer; the lease is then at least as long as before
+     */
+    default boolean extend(Duration ttl) {
+        throw new UnsupportedOperationException("the lease of this lock cannot be extended: " + this);
+    }
+
+    /**
      * Runs a callback once if the current thread's hold is lost, on a thread of the registry; what it throws is logged.
      *
      * @param callback runs after the loss

@@ -25,6 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * What every {@link NamedLock} does, whoever may hold it beside others. A <em>rival</em> is a lock of the same name that excludes it and
@@ -551,6 +552,80 @@ abstract class NamedLockContract extends TwoInstances {
             assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> other.run(lost::close));
             assertThat(lock().isHeldByCurrentThread()).isTrue();
             lock().unlock();
+            assertFree();
+        }
+
+        @Test
+        void anExtendedLeaseOutlastsItsTtl() throws Exception {
+            NamedLock lock = get(registry(), name, fixedLease(kind));
+            lock.lock();
+            assertThat(lock.extend(Duration.ofSeconds(60))).isTrue();
+            assertThat(lock.remainingLease()).isBetween(Duration.ofSeconds(50), Duration.ofSeconds(60));
+            for (int i = 0; i < 2; i++) {
+                pass(LONGER_THAN_SHORT_TTL);
+                assertThat(actor().call(() -> rivalElsewhere().tryLock())).isFalse();
+            }
+            assertThat(lock.isHeldByCurrentThread()).isTrue();
+            lock.unlock();
+            assertFree();
+        }
+
+        @Test
+        void anExtensionShortensNoLease() {
+            NamedLock lock = get(registry(), name, fixedLease(kind).withTtl(Duration.ofSeconds(60)));
+            lock.lock();
+            assertThat(lock.extend(SHORT_TTL)).isTrue();
+            assertThat(lock.remainingLease()).isGreaterThan(Duration.ofSeconds(50));
+            lock.unlock();
+        }
+
+        @Test
+        void anExtensionEndsWithTheMaximumHold() throws Exception {
+            NamedLock lock = get(registry(), name, fixedLease(kind).withMaxHold(SHORT_TTL.multipliedBy(2)));
+            lock.lock();
+            assertThat(lock.extend(Duration.ofSeconds(60))).isTrue();
+            assertThat(lock.remainingLease()).isLessThanOrEqualTo(SHORT_TTL.multipliedBy(2));
+            Actor.await("it is lost", () -> !lock.isHeldByCurrentThread());
+            assertThat(lock.extend(Duration.ofSeconds(60))).isFalse();
+            assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::unlock);
+            assertFree();
+        }
+
+        @Test
+        void aHoldThatWasLostIsNotExtended() throws Exception {
+            NamedLock lock = get(registry(), name, fixedLease(kind));
+            lock.lock();
+            pass(LONGER_THAN_SHORT_TTL);
+            assertThat(lock.extend(Duration.ofSeconds(60))).isFalse();
+            assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::unlock);
+            assertFree();
+        }
+
+        @Test
+        void onlyAHoldOfThisThreadThatIsNotRenewedIsExtended() throws Exception {
+            NamedLock fixed = get(registry(), name, fixedLease(kind));
+            assertThatExceptionOfType(IllegalMonitorStateException.class)
+                    .isThrownBy(() -> fixed.extend(Duration.ofSeconds(60)))
+                    .withMessageContaining(name);
+            NamedLock renewed = get(registry(), name, renewedLease(kind));
+            renewed.lock();
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> renewed.extend(Duration.ofSeconds(60)))
+                    .withMessageContaining(name)
+                    .withMessageContaining("not renewed");
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> renewed.extend(Duration.ofMillis(999)))
+                    .withMessageContaining("ttl");
+            renewed.unlock();
+        }
+
+        @Test
+        void aLeaseIsExtendedUntilItIsClosed() throws Exception {
+            Lease lease = registry().acquire(name, fixedLease(kind));
+            assertThat(lease.extend(Duration.ofSeconds(60))).isTrue();
+            assertThat(lease.remainingLease()).isGreaterThan(Duration.ofSeconds(50));
+            lease.close();
+            assertThat(lease.extend(Duration.ofSeconds(60))).isFalse();
             assertFree();
         }
 

@@ -52,6 +52,11 @@ public final class RecordingLockRegistry implements LockRuntime {
         listeners++;
     }
 
+    @Override
+    public List<String> holders(String name) {
+        return taken.contains(name) ? List.of("another-1") : List.of();
+    }
+
     /** How many have been added; none is told anything. */
     public int listeners() {
         return listeners;

@@ -524,6 +524,13 @@ final class Acquisition {
         return failure != null && Futures.unwrap(failure) instanceof TimeoutException;
     }
 
+    /** {@return the answer of the store, once it counts here} */
+    CompletableFuture<Reply> extend(long millis) {
+        Moment sentAt = context.now();
+        return store.renew(queue.name(), id, grant().grantNumber(), millis, late -> onRenewal(late, null, sentAt))
+                .whenComplete((reply, failure) -> onRenewal(reply, failure, sentAt));
+    }
+
     /** Whether it may be held for readers only. */
     boolean isDowngraded() {
         return downgraded;

@@ -207,6 +207,11 @@ public abstract class EngineLock implements NamedLock, LockScope.OfLock {
     }
 
     @Override
+    public boolean extend(Duration ttl) {
+        return held().extend(ttl);
+    }
+
+    @Override
     public @Nullable Runnable enter() {
         Hold mine = engine.hasListeners() ? mine() : null;
         return mine == null || !mine.isValid() ? null : mine.enter();
@@ -303,6 +308,11 @@ public abstract class EngineLock implements NamedLock, LockScope.OfLock {
         @Override
         public Duration remainingLease() {
             return isValid() ? hold.remainingLease() : Duration.ZERO;
+        }
+
+        @Override
+        public boolean extend(Duration ttl) {
+            return !closed.get() && hold.extend(ttl);
         }
 
         @Override

@@ -190,6 +190,13 @@ public abstract class EngineRegistry implements LockRuntime {
         return engine().acquireAsync(((EngineLock) lock).request.waiting(LockRequest.nanosOf(wait)));
     }
 
+    @Override
+    public List<String> holders(String name) {
+        return engine().show(LockNames.valid(name)).holders().stream()
+                .map(Reply.Holder::id)
+                .toList();
+    }
+
     // --- options ----------------------------------------------------------------------------------------------
 
     /** {@return how many may hold a lock at a time} */

@@ -6,18 +6,22 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener.Origin;
 import io.github.lockboot.LockLostException;
+import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockScope;
+import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.engine.Grant.LeaseState;
 import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.HeldByThread;
 import io.github.lockboot.internal.LockNames;
+import io.github.lockboot.internal.LockOrder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -75,6 +79,14 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
 
         /** Leaves the lock taken until then, if that is later than the end of the hold. Without effect once it has ended. */
         void keepUntil(Hold hold, long nanoTime);
+
+        /**
+         * Asks the store to extend its lease.
+         *
+         * @return whether the store has; false if the hold has ended
+         * @throws LockUnavailableException if the store did not answer
+         */
+        boolean extend(Hold hold, long millis);
 
         /** Makes a shared hold of it, in the store as well. */
         void downgrade(Hold hold);
@@ -175,6 +187,22 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         return isValid() ? Duration.ofNanos(Math.max(0, grant.deadline() - context.nanoTime())) : Duration.ZERO;
     }
 
+    @Override
+    public boolean extend(Duration ttl) {
+        long millis = Objects.requireNonNull(LockOptions.defaults().withTtl(ttl).ttl())
+                .toMillis();
+        if (grant.terms().renew()) {
+            throw new IllegalStateException("lock '" + LockNames.printable(name())
+                    + "' is renewed while it is held: only a lease that is not renewed can be extended");
+        }
+        long maxHold = waiter.request().maxHoldNanos();
+        long most = maxHold > 0 ? TimeUnit.NANOSECONDS.toMillis(since + maxHold - context.nanoTime()) : millis;
+        if (!isValid() || most <= 0) {
+            return false;
+        }
+        return releaser.extend(this, Math.min(millis, most)) && isValid();
+    }
+
     /** From now on the lease is not renewed for this hold, which its thread may never release. */
     void stopRenewal() {
         renewalStopped = true;
@@ -188,6 +216,11 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     @Override
     public @Nullable LockLostException findLoss(String reason) {
         return isValid() || state() == State.RELEASED ? null : new LockLostException(name(), token, reason);
+    }
+
+    @Override
+    protected LockOrder.@Nullable Node node() {
+        return state() == State.HELD ? waiter.request().node() : null;
     }
 
     /** A thread that knows of the loss may never release the hold, nor one that was to have it for one ttl only. */

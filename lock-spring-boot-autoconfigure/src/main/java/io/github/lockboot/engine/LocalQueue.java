@@ -793,6 +793,18 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         return lingering == null ? null : lingering.acquisition();
     }
 
+    @Override
+    public boolean extend(Hold hold, long millis) {
+        EngineContext.requireStack();
+        CompletableFuture<Reply> asked = locked(() -> {
+            Acquisition acquisition = acquisitionOf(hold);
+            return acquisition == null
+                    ? CompletableFuture.completedFuture(Reply.Plain.NOT_HOLDER)
+                    : acquisition.extend(millis);
+        });
+        return engine.answer(name, asked) instanceof Reply.Renewed;
+    }
+
     /** Writers of this JVM ask for themselves from now on. */
     @Override
     public void downgrade(Hold hold) {

@@ -31,6 +31,7 @@ import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.HeldByThread;
 import io.github.lockboot.internal.LockNames;
+import io.github.lockboot.internal.LockOrder;
 import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
@@ -201,7 +202,14 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     boolean acquire(LockRequest request, boolean interruptible) throws InterruptedException {
         EngineContext.requireStack();
         @Nullable UseNotifier use = requested(request, Thread.currentThread());
-        return await(entered(new ThreadWaiter(context, request, use)), interruptible);
+        ThreadWaiter waiter = new ThreadWaiter(context, request, use);
+        if (!request.triesOnce() && HeldByThread.any()) {
+            LockOrder.check(request.node(), (held, here, there) -> {
+                context.log().bothOrders(held, request.node(), here, there);
+                waiter.report(UseNotifier::bothOrders);
+            });
+        }
+        return await(entered(waiter), interruptible);
     }
 
     private static boolean await(ThreadWaiter waiter, boolean interruptible) throws InterruptedException {
@@ -437,11 +445,34 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
      * @throws LockUnavailableException if the store could not be asked
      */
     public boolean isLocked(String name) {
-        if (queues(name).flatMap(queue -> queue.holds().stream()).anyMatch(Hold::isValid)) {
+        if (isHeldHere(name)) {
             return true;
         }
         EngineContext.requireStack();
-        CompletableFuture<Reply> asked = store.inspect(name);
+        return answer(name, store.inspect(name)) != Reply.Plain.FREE;
+    }
+
+    /** {@return whether any hold of this engine is of the lock} Sends no command. */
+    public boolean isHeldHere(String name) {
+        return queues(name).flatMap(queue -> queue.holds().stream()).anyMatch(Hold::isValid);
+    }
+
+    /**
+     * {@return what the store has of the lock}
+     *
+     * @throws LockUnavailableException if the store could not be asked
+     */
+    public Reply.Shown show(String name) {
+        EngineContext.requireStack();
+        return (Reply.Shown) answer(name, store.show(name));
+    }
+
+    /**
+     * Waits for the answer to a question about the lock with this name.
+     *
+     * @throws LockUnavailableException if there is none
+     */
+    Reply answer(String name, CompletableFuture<Reply> asked) {
         Reply reply = context.awaitAnswer(asked);
         if (reply == null) {
             Throwable failure = asked.isDone()
@@ -450,7 +481,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
             throw new LockUnavailableException(
                     name, store.displayName() + NO_ANSWER, failure == null ? null : Futures.unwrap(failure));
         }
-        return reply != Reply.Plain.FREE;
+        return reply;
     }
 
     /** The number of names in use, ids under way and leases to be renewed: zero once all is released. */

@@ -2,6 +2,7 @@ package io.github.lockboot.engine;
 
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.internal.LockNames;
+import io.github.lockboot.internal.LockOrder;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +35,11 @@ public final class LockLog {
         log.warn("Lock release not confirmed, it may stay taken for up to its ttl: " + shown(name));
     }
 
+    void bothOrders(LockOrder.Node held, LockOrder.Node wanted, String here, String there) {
+        log.warn("Locks are taken in both orders, so two threads may wait for each other: " + shown(wanted) + " while "
+                + shown(held) + " is held at " + here + ", and the other way round at " + there);
+    }
+
     void lost(String name, long token, String reason, @Nullable Throwable stuckAt) {
         String text = "Lock lost: " + shown(name) + ", fencing token " + token + ": " + reason;
         if (stuckAt != null) {
@@ -50,6 +56,11 @@ public final class LockLog {
         } catch (Throwable failure) {
             log.warn("A callback for a lost lock failed", failure);
         }
+    }
+
+    private String shown(LockOrder.Node lock) {
+        String group = lock.group();
+        return group != null ? "group " + LockNames.printable(group) : shown(lock.name());
     }
 
     private String shown(String name) {

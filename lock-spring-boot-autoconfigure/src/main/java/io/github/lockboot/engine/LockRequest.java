@@ -5,6 +5,7 @@ import java.util.Objects;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockOptions;
+import io.github.lockboot.internal.LockOrder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -87,6 +88,10 @@ public record LockRequest(
         }
         Terms terms = Terms.exclusive(ttlMillis, renew);
         return linger == null ? terms : terms.lingering(nanosOf(linger));
+    }
+
+    LockOrder.Node node() {
+        return new LockOrder.Node(group, name);
     }
 
     LockRequest named(String other) {

@@ -133,6 +133,9 @@ public interface LockStore {
     /** Changes nothing. {@code FREE}, {@code HELD} or {@code FOREIGN}. */
     CompletableFuture<Reply> inspect(String name);
 
+    /** Changes nothing. {@code SHOWN}. */
+    CompletableFuture<Reply> show(String name);
+
     /** {@return the name of the lock with this key; null if it is not a key of this store} */
     @Nullable
     String nameOf(String key);

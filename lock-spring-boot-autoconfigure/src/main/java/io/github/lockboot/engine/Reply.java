@@ -79,23 +79,24 @@ public sealed interface Reply {
      *
      * @param leftMillis how long the key will be there: -1 for ever, -2 if there is none
      * @param grantNumber the newest of all grants; 0 if the key is not a lock
+     * @param waiters how many ids are in the queue
      * @param holders those whose leases run, in the order of their grants
      * @param text as it is stored; empty if there is no key, or it is not a lock
      */
-    record Shown(long leftMillis, long grantNumber, List<Holder> holders, String text) implements Reply {
+    record Shown(long leftMillis, long grantNumber, long waiters, List<Holder> holders, String text) implements Reply {
 
-        private static final int NUMBERS = 4;
+        private static final int NUMBERS = 5;
 
         private static Shown parse(String line) {
             String[] words = line.split(" ", NUMBERS + 1);
             List<Holder> holders = new ArrayList<>();
             String rest = words[NUMBERS];
-            for (long left = number(words, 3); left > 0; left--) {
+            for (long left = number(words, 4); left > 0; left--) {
                 String[] holder = rest.split(" ", Holder.WORDS + 1);
                 holders.add(Holder.parse(holder));
                 rest = holder[Holder.WORDS];
             }
-            return new Shown(number(words, 1), number(words, 2), holders, rest);
+            return new Shown(number(words, 1), number(words, 2), number(words, 3), holders, rest);
         }
     }
 

@@ -143,6 +143,11 @@ final class UseNotifier implements LockUse {
         }
     }
 
+    /** The thread holds another lock, and a thread has asked for the two in the other order. */
+    void bothOrders() {
+        notifyLater(listener -> listener.takenInBothOrders(this));
+    }
+
     // --- the hold ---------------------------------------------------------------------------------------------
 
     /**

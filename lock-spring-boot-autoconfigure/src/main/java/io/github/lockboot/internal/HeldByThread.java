@@ -28,6 +28,11 @@ public abstract class HeldByThread {
     /** An exception for a lock that may have been lost; null if there is none. */
     public abstract @Nullable RuntimeException findLoss(String reason);
 
+    /** The lock, while it is held; null if it is not, or not one lock. */
+    protected LockOrder.@Nullable Node node() {
+        return null;
+    }
+
     /** Whether its lock was lost, and the thread need not release it any more. */
     protected boolean isGivenUp() {
         return false;
@@ -62,6 +67,12 @@ public abstract class HeldByThread {
     private static @Nullable ThreadList current() {
         WeakReference<ThreadList> known = CURRENT.get();
         return known == null ? null : known.get();
+    }
+
+    /** {@return whether the current thread has any} */
+    public static boolean any() {
+        ThreadList all = current();
+        return all != null && !all.isEmpty();
     }
 
     /** {@return the locks of the current thread, the newest first} */
@@ -119,6 +130,10 @@ public abstract class HeldByThread {
                     leave(each);
                 }
             }
+        }
+
+        synchronized boolean isEmpty() {
+            return oldestFirst.isEmpty();
         }
 
         synchronized List<HeldByThread> newestFirst() {

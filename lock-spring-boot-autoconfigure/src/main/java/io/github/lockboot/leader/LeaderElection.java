@@ -11,6 +11,7 @@ import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockRuntime;
+import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.LockNames;
@@ -79,14 +80,16 @@ public final class LeaderElection implements SmartLifecycle, ApplicationEventPub
 
     private final String role;
     private final String shown;
+    private final LockRegistry registry;
+    private final NamedLock lock;
     private final Candidacy candidacy;
     private final List<Listener> listeners = new CopyOnWriteArrayList<>();
     private volatile ApplicationEventPublisher publisher = event -> {};
 
     LeaderElection(LockRegistry registry, String role, LockOptions options, Timer timer, ThreadFactory threads) {
         LockOptions kept = options.withRenewal().withMaxHold(Candidacy.FOREVER);
-        NamedLock lock =
-                LockRuntime.get(registry, "leader:" + role, kept.group() == null ? kept.withGroup(role) : kept);
+        this.registry = registry;
+        this.lock = LockRuntime.get(registry, "leader:" + role, kept.group() == null ? kept.withGroup(role) : kept);
         this.role = role;
         this.shown = LockNames.printable(role);
         this.candidacy = new Candidacy(registry, lock, timer, threads, this::publish);
@@ -139,6 +142,19 @@ public final class LeaderElection implements SmartLifecycle, ApplicationEventPub
         return current == null
                 ? OptionalLong.empty()
                 : OptionalLong.of(current.lease().fencingToken());
+    }
+
+    /**
+     * Asks the store who leads, by one command. For display: the answer may be outdated when it arrives.
+     *
+     * @return the id of the holder, which begins with the session that its instance logs at the start; empty if nobody leads, or the
+     *     registry is not one of this library
+     * @throws LockUnavailableException if the store did not answer
+     */
+    public Optional<String> leader() {
+        return registry instanceof LockRuntime runtime
+                ? runtime.holders(lock.getName()).stream().findFirst()
+                : Optional.empty();
     }
 
     /** {@return since when this instance leads; empty if it does not} */

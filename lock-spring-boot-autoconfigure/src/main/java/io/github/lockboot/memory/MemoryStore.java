@@ -178,6 +178,29 @@ final class MemoryStore implements LockStore {
     }
 
     @Override
+    public CompletableFuture<Reply> show(String name) {
+        return ask(
+                name,
+                state -> new Reply.Shown(
+                        state.msLeft(),
+                        newestToken,
+                        state.queue.size(),
+                        state.holders.stream().map(this::shown).toList(),
+                        ""));
+    }
+
+    private Reply.Holder shown(Holder holder) {
+        Terms terms = holder.terms;
+        return new Reply.Holder(
+                holder.id,
+                holder.grantNumber,
+                terms.ttlMillis(),
+                timer.wallMillis() + holder.left(),
+                terms.kind(),
+                terms.permits());
+    }
+
+    @Override
     public String nameOf(String key) {
         return key;
     }

@@ -84,6 +84,11 @@ public final class LockMetrics implements LockRuntime.Listener, ScheduledLock.Li
     }
 
     @Override
+    public void takenInBothOrders(LockUse use) {
+        of(use).count("both_orders");
+    }
+
+    @Override
     public void renewed(LockUse use) {
         of(use).count("renewed");
     }
@@ -147,6 +152,7 @@ public final class LockMetrics implements LockRuntime.Listener, ScheduledLock.Li
             counter("unavailable", "lock.unavailable", "Waits that ended because the store was unavailable");
             counter("lost", "lock.lost", "Holds that were lost before they were released");
             counter("stuck", "lock.stuck", "Holds that exceeded their maximum time");
+            counter("both_orders", "lock.both.orders", "Pairs of groups of which threads take locks in both orders");
             counter("renewed", "lock.renewals", "Renewals of leases, by outcome", "outcome", "renewed");
             counter("failed", "lock.renewals", "Renewals of leases, by outcome", "outcome", "failed");
             counter("unknown", "lock.release.unknown", "Releases that the store did not confirm in time");

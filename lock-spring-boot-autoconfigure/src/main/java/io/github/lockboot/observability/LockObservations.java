@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The key values are of low cardinality, and none holds the name of a lock: {@code lock.group}, the group or {@code none};
  * {@code lock.outcome}, of a wait {@code acquired}, {@code not_acquired}, {@code abandoned} or {@code unavailable}, of a hold {@code released} or {@code lost}, of the execution the last of these; {@code lock.origin} of a
- * wait, {@code local}, {@code asked} or {@code granted} if acquired, else {@code none}.
+ * wait, {@code local}, {@code asked} or {@code granted} if acquired, else {@code none}; {@code error.type}, the outcome if it is neither
+ * {@code acquired} nor {@code released}, else {@code none}.
  */
 public final class LockObservations implements LockRuntime.Listener {
 
@@ -91,7 +92,7 @@ public final class LockObservations implements LockRuntime.Listener {
 
         private Observation create(String name, String contextualName) {
             return Observation.createNotStarted(name, registry)
-                    .contextualName(contextualName)
+                    .contextualName(contextualName + " " + group)
                     .lowCardinalityKeyValue("lock.group", group);
         }
 
@@ -115,8 +116,11 @@ public final class LockObservations implements LockRuntime.Listener {
         }
 
         private static void stop(Observation observation, Outcome outcome) {
+            String text = LockMetrics.text(outcome);
+            boolean well = outcome == Outcome.ACQUIRED || outcome == Outcome.RELEASED;
             observation
-                    .lowCardinalityKeyValue("lock.outcome", LockMetrics.text(outcome))
+                    .lowCardinalityKeyValue("lock.outcome", text)
+                    .lowCardinalityKeyValue("error.type", well ? "none" : text)
                     .stop();
         }
     }

@@ -1,5 +1,6 @@
 package io.github.lockboot.redis;
 
+import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
@@ -8,7 +9,10 @@ import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.engine.EngineLock;
 import io.github.lockboot.engine.LockEngine;
+import io.github.lockboot.engine.LockKind;
 import io.github.lockboot.engine.LockRequest;
+import io.github.lockboot.engine.Reply;
+import io.github.lockboot.internal.LockNames;
 
 /**
  * A lock in Redis, a complete {@link java.util.concurrent.locks.Lock} for all threads of all instances. {@link RedisLockRegistry#get}
@@ -30,11 +34,13 @@ import io.github.lockboot.engine.LockRequest;
 public final class RedisLock extends EngineLock {
 
     private final RedisLockRegistry registry;
+    private final LockEngine engine;
 
     private RedisLock(
             LockEngine engine, LockOptions options, LockRequest unnamed, String name, RedisLockRegistry registry) {
         super(engine, options, unnamed, name);
         this.registry = registry;
+        this.engine = engine;
     }
 
     /** {@return a function from names to locks of the registry with these options} */
@@ -46,6 +52,50 @@ public final class RedisLock extends EngineLock {
     /** {@return the key of this lock in Redis: the prefix of the registry, and the name} */
     public String key() {
         return registry.keyOf(getName());
+    }
+
+    /** {@return whether any thread or {@link io.github.lockboot.Lease} of this registry holds the lock} Sends no command. For display. */
+    public boolean isHeldHere() {
+        return engine.isHeldHere(getName());
+    }
+
+    /**
+     * {@return the ids of those who hold the lock in Redis, in the order of their grants} An id begins with the session of its registry, which
+     * the registry logs at the start and {@link RedisLockInspector#session()} tells. Readers of one registry share one id. Sends one command.
+     * For display: the answer may be outdated when it arrives.
+     *
+     * @throws LockUnavailableException if Redis did not answer
+     */
+    public List<String> holders() {
+        return registry.holders(getName());
+    }
+
+    /**
+     * {@return how many registries wait for the lock in Redis} All waiters of one registry for one kind of lock queue as one. Sends one command.
+     * For display: the answer may be outdated when it arrives.
+     *
+     * @throws LockUnavailableException if Redis did not answer
+     */
+    public int waiters() {
+        return (int) engine.show(getName()).waiters();
+    }
+
+    /**
+     * {@return how many permits of this lock are free} Those who wait get them first. Sends one command. For display: the answer may be outdated
+     * when it arrives.
+     *
+     * @throws IllegalStateException if this is not a lock with permits
+     * @throws LockUnavailableException if Redis did not answer
+     */
+    public int freePermits() {
+        Integer permits = options().permits();
+        if (permits == null) {
+            throw new IllegalStateException("lock '" + LockNames.printable(getName())
+                    + "' has no permits: get it with LockOptions.withPermits");
+        }
+        List<Reply.Holder> holders = engine.show(getName()).holders();
+        boolean others = holders.stream().anyMatch(holder -> holder.kind() != LockKind.LIMITED);
+        return others ? 0 : Math.max(0, permits - holders.size());
     }
 
     /**

@@ -94,8 +94,8 @@ public final class RedisLockInspector {
 
     /**
      * Reads the key of a lock in Redis for display: {@code key-type}, which is {@code lock} or {@code foreign}, and
-     * {@code key-expires-in-ms}. Of a lock also {@code state}, the text that is stored, {@code fence}, the newest of all grants, and
-     * {@code holders}, a list of those whose leases run, in the order of their grants. Each is a map with {@code owner}, its id,
+     * {@code key-expires-in-ms}. Of a lock also {@code state}, the text that is stored, {@code fence}, the newest of all grants,
+     * {@code waiters}, how many registries wait, and {@code holders}, a list of those whose leases run, in the order of their grants. Each is a map with {@code owner}, its id,
      * {@code mode}, {@code permits} if it has one of several, {@code fence}, {@code ttl} and {@code until}.
      *
      * @param name the name of the lock
@@ -115,6 +115,7 @@ public final class RedisLockInspector {
         if (!foreign) {
             state.put("state", shown.text());
             state.put("fence", shown.grantNumber());
+            state.put("waiters", shown.waiters());
             state.put(
                     "holders",
                     shown.holders().stream().map(RedisLockInspector::stateOf).toList());

@@ -15,7 +15,7 @@ for i = 3, #ARGV - 1, 3 do
   local holder, grant_number, ttl = holders[ARGV[i]], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
   local reply = 'NOT_HOLDER'
   if holder and holder.grant_number == grant_number then
-    holder.expiry, lock.changed = math.max(holder.expiry, now + ttl), true
+    holder.ttl, holder.expiry, lock.changed = math.max(holder.ttl, ttl), math.max(holder.expiry, now + ttl), true
     reply = 'RENEWED ' .. text(holder.expiry - now) .. ' ' .. text(#lock.queue)
   end
   replies[#replies + 1] = reply

@@ -1,4 +1,4 @@
--- Extends the caller's lease. Never shortens it and never creates a key.
+-- Extends the caller's lease, also beyond the ttl that it had. Never shortens it and never creates a key.
 --
 -- first: begin, stored
 -- then:  settings, common
@@ -14,7 +14,7 @@ local holder = holder_of(me)
 if not holder or holder.grant_number ~= grant_number then
   return answer('NOT_HOLDER')
 end
-holder.expiry, lock.changed = math.max(holder.expiry, now + ttl), true
+holder.ttl, holder.expiry, lock.changed = math.max(holder.ttl, ttl), math.max(holder.expiry, now + ttl), true
 local reply = answer('RENEWED', holder.expiry - now, #lock.queue)
 redis.call('PTTL', KEYS[1]) -- Redis announces changes of a key that was read after its last write
 return reply

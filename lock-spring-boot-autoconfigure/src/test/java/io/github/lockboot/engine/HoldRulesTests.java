@@ -374,6 +374,11 @@ class HoldRulesTests {
             public void keepUntil(Hold hold, long nanoTime) {}
 
             @Override
+            public boolean extend(Hold hold, long millis) {
+                return false;
+            }
+
+            @Override
             public void downgrade(Hold hold) {}
 
             @Override

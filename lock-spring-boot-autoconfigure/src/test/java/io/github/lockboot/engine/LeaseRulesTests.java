@@ -11,6 +11,8 @@ import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.RecordingLockListener;
 import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.engine.ScriptedEngine.Sent;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
@@ -200,6 +202,80 @@ class LeaseRulesTests {
             scripted.next("acquire").answer(new Reply.Granted(200, TTL.toMillis(), 0));
             assertThat(next.join().isValid()).isTrue();
             release(next.join());
+        }
+    }
+
+    @Nested
+    class Extended {
+
+        private final Actor holder = new Actor();
+        private final AtomicInteger told = new AtomicInteger();
+        private Lease lease;
+
+        @BeforeEach
+        void hold() {
+            CompletableFuture<Lease> asked = scripted.acquire(LONG, TTL, false);
+            scripted.next("acquire").answer(new Reply.Granted(100, TTL.toMillis(), 0));
+            lease = asked.join();
+            lease.onLost(told::incrementAndGet);
+        }
+
+        @AfterEach
+        void stop() {
+            holder.close();
+        }
+
+        private CompletableFuture<Boolean> extend() {
+            CompletableFuture<Boolean> extended = holder.start(() -> lease.extend(TTL.multipliedBy(2)));
+            Actor.await("it is asked", () -> scripted.sentCount() > 0);
+            return extended;
+        }
+
+        @Test
+        void theLeaseCountsFromWhenItWasAskedFor() throws Exception {
+            CompletableFuture<Boolean> extended = extend();
+            scripted.timer.tick(Duration.ofSeconds(5));
+            scripted.next("renew").answer(new Reply.Renewed(TTL.toMillis() * 2, 0));
+            assertThat(Actor.get(extended)).isTrue();
+            assertThat(lease.remainingLease()).isLessThanOrEqualTo(Duration.ofSeconds(55));
+            scripted.timer.tick(TTL.plusSeconds(10));
+            assertThat(lease.isValid()).isTrue();
+            release(lease);
+        }
+
+        @Test
+        void whatIsNoLongerHeldIsLost() throws Exception {
+            CompletableFuture<Boolean> extended = extend();
+            scripted.next("renew").answer(Reply.Plain.NOT_HOLDER);
+            assertThat(Actor.get(extended)).isFalse();
+            assertThat(told).hasValue(1);
+            assertThat(scripted.engine.inUse()).isZero();
+        }
+
+        @Test
+        void withoutAnAnswerTheLeaseIsAsBeforeAndALateAnswerCounts() {
+            CompletableFuture<Boolean> extended = extend();
+            Sent renewal = scripted.next("renew");
+            renewal.expire();
+            assertThat(extended)
+                    .failsWithin(Duration.ofSeconds(30))
+                    .withThrowableThat()
+                    .withCauseInstanceOf(LockUnavailableException.class);
+            assertThat(lease.remainingLease()).isLessThanOrEqualTo(TTL);
+            renewal.answer(new Reply.Renewed(TTL.toMillis() * 2, 0));
+            assertThat(lease.remainingLease()).isGreaterThan(TTL);
+            release(lease);
+        }
+
+        @Test
+        void whatMayHaveBeenExtendedIsForgottenInRedisWhenTheLeaseIsOver() {
+            CompletableFuture<Boolean> extended = extend();
+            scripted.next("renew").expire();
+            assertThat(extended).failsWithin(Duration.ofSeconds(30));
+            scripted.timer.tick(TTL);
+            assertThat(told).hasValue(1);
+            scripted.next("unlock").answer(Reply.Plain.RELEASED);
+            assertThat(scripted.engine.inUse()).isZero();
         }
     }
 

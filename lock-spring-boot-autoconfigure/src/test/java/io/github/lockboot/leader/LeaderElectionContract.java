@@ -91,6 +91,14 @@ abstract class LeaderElectionContract {
     }
 
     @Test
+    void everyCandidateTellsWhoLeads() {
+        Candidate other = candidate(otherRegistry());
+        assertThat(other.election.leader()).isEmpty();
+        Candidate leader = leader();
+        assertThat(other.election.leader()).isPresent().isEqualTo(leader.election.leader());
+    }
+
+    @Test
     void oneLeadsUntilItStopsAndThenTheOther() {
         Candidate one = leader();
         Candidate other = standing(otherRegistry());

@@ -167,6 +167,7 @@ class LockMetricsTests {
             lock.unavailable     | COUNTER | Waits that ended because the store was unavailable
             lock.lost            | COUNTER | Holds that were lost before they were released
             lock.stuck           | COUNTER | Holds that exceeded their maximum time
+            lock.both.orders     | COUNTER | Pairs of groups of which threads take locks in both orders
             lock.renewals        | COUNTER | Renewals of leases, by outcome
             lock.release.unknown | COUNTER | Releases that the store did not confirm in time
             lock.held            | GAUGE   | Locks held by this instance
@@ -181,6 +182,6 @@ class LockMetricsTests {
         assertThat(meters.getMeters().stream()
                         .map(meter -> meter.getId().getName())
                         .distinct())
-                .hasSize(12);
+                .hasSize(13);
     }
 }

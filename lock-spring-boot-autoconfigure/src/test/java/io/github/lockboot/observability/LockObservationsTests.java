@@ -51,16 +51,17 @@ class LockObservationsTests {
                 .hasContextualNameEqualTo("lock")
                 .hasParentObservationContextSatisfying(
                         parent -> assertThat(parent.getName()).isEqualTo("request"))
-                .hasOnlyKeys("lock.group", "lock.outcome")
+                .hasOnlyKeys("lock.group", "lock.outcome", "error.type")
                 .hasLowCardinalityKeyValue("lock.group", "order")
                 .hasLowCardinalityKeyValue("lock.outcome", "released")
+                .hasLowCardinalityKeyValue("error.type", "none")
                 .hasBeenStopped();
         observed()
                 .hasObservationWithNameEqualTo("lock.execution.wait")
                 .that()
                 .hasParentObservationContextSatisfying(
                         parent -> assertThat(parent.getName()).isEqualTo("lock.execution"))
-                .hasOnlyKeys("lock.group", "lock.outcome", "lock.origin")
+                .hasOnlyKeys("lock.group", "lock.outcome", "error.type", "lock.origin")
                 .hasLowCardinalityKeyValue("lock.outcome", "acquired")
                 .hasLowCardinalityKeyValue("lock.origin", "asked")
                 .hasBeenStopped();
@@ -69,8 +70,9 @@ class LockObservationsTests {
                 .that()
                 .hasParentObservationContextSatisfying(
                         parent -> assertThat(parent.getName()).isEqualTo("lock.execution"))
-                .hasOnlyKeys("lock.group", "lock.outcome")
+                .hasOnlyKeys("lock.group", "lock.outcome", "error.type")
                 .hasLowCardinalityKeyValue("lock.outcome", "released")
+                .hasLowCardinalityKeyValue("error.type", "none")
                 .hasBeenStopped();
     }
 
@@ -111,6 +113,7 @@ class LockObservationsTests {
                     .hasObservationWithNameEqualTo(name)
                     .that()
                     .hasLowCardinalityKeyValue("lock.outcome", "not_acquired")
+                    .hasLowCardinalityKeyValue("error.type", "not_acquired")
                     .hasBeenStopped();
         }
     }

@@ -20,6 +20,7 @@ import io.github.lockboot.memory.MemoryLockRegistry;
 import io.github.lockboot.observability.LockMetrics;
 import io.github.lockboot.observability.LockObservations;
 import io.micrometer.common.KeyValue;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
@@ -49,6 +50,11 @@ class DocumentedMetricsTests {
                 "nightly", Instant.EPOCH, Duration.ZERO, "scheduling-1", ScheduledLock.Outcome.RAN, false));
     }
 
+    /** As the auto-configuration makes it. */
+    private void lead() {
+        Gauge.builder("lock.leader", () -> 1).tag("role", "a").register(prometheus);
+    }
+
     private Set<String> meters() {
         return prometheus.getMeters().stream()
                 .map(meter -> meter.getId().getName())
@@ -69,6 +75,7 @@ class DocumentedMetricsTests {
 
     @Test
     void everyMetricOfTheDashboardExistsAndAllMetersAreOnIt() throws IOException {
+        lead();
         List<String> expressions = JsonPath.parse(DASHBOARD.toFile()).read("$.panels[*].targets[*].expr");
         Set<String> used = find("\\b(lock_\\w+)", String.join(" ", expressions));
         assertThat(scraped()).containsAll(used);
@@ -82,12 +89,16 @@ class DocumentedMetricsTests {
     /** Prometheus gives what it scrapes the labels {@code job} and {@code instance}, and renames those that the metric has itself. */
     @Test
     void theDashboardAsksForLabelsThatAMetricHasAfterAScrape() throws IOException {
+        lead();
         List<String> expressions = JsonPath.parse(DASHBOARD.toFile()).read("$.panels[*].targets[*].expr");
         assertThat(expressions).isNotEmpty().allSatisfy(expression -> {
             Set<String> asked = find("(?:by \\(|, )(\\w+)(?=[,)])", expression);
             asked.addAll(find("[{,](\\w+)=", expression));
             for (String metric : find("\\b(lock_\\w+)", expression)) {
-                assertThat(labelsOf(metric)).containsAll(asked).doesNotContain("job", "instance", "le", "quantile");
+                Set<String> labels = labelsOf(metric);
+                assertThat(labels).doesNotContain("job", "instance", "le", "quantile");
+                labels.addAll(Set.of("instance", "application")); // of Prometheus, and of management.metrics.tags
+                assertThat(labels).containsAll(asked);
             }
         });
         List<String> legends = JsonPath.parse(DASHBOARD.toFile()).read("$.panels[*].targets[*].legendFormat");
@@ -139,7 +150,7 @@ class DocumentedMetricsTests {
                 .filter(row -> row.startsWith("| `"))
                 .forEach(row -> documented.put(
                         row.split("`")[1],
-                        find("`(lock\\.[a-z]+)`", row.substring(row.lastIndexOf('|', row.length() - 3)))));
+                        find("`(lock\\.[a-z]+|error\\.type)`", row.substring(row.lastIndexOf('|', row.length() - 3)))));
         assertThat(documented).isEqualTo(observed);
     }
 

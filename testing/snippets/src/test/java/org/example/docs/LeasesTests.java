@@ -73,6 +73,20 @@ class LeasesTests extends OnRedis {
     }
 
     @Test
+    void aLeaseThatIsNotRenewedIsExtended() {
+        LockOptions fixed =
+                LockOptions.defaults().withTtl(Duration.ofSeconds(1)).withoutRenewal();
+        // tag::extended
+        NamedLock lock = registry.get("backup", fixed);
+        lock.lock();
+        boolean goOn = lock.extend(Duration.ofMinutes(2)); // false: another may have the lock
+        // end::extended
+        assertThat(goOn).isTrue();
+        assertThat(lock.remainingLease()).isGreaterThan(Duration.ofMinutes(1));
+        lock.unlock();
+    }
+
+    @Test
     void beforeWhatCannotBeUndoneTheLockIsLookedAt() {
         exports.export("2026-11");
         assertThat(exports.sent()).containsExactly("2026-11");

@@ -12,6 +12,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 
@@ -37,7 +38,7 @@ public final class LocksEndpointAutoConfiguration {
     @ConditionalOnAvailableEndpoint
     @Conditional(OnFreeEndpointId.class)
     LockStateEndpoint lockbootLockEndpoint(
-            ListableBeanFactory beans,
+            ApplicationContext beans,
             @Value("${lock.log-keys:false}") boolean namesShown,
             @Value("${lock.endpoint.force-release:false}") boolean forceRelease) {
         return new LockStateEndpoint(beans, namesShown, forceRelease);

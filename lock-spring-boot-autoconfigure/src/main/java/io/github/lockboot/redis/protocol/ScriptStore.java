@@ -174,7 +174,7 @@ public final class ScriptStore implements LockStore {
         return run(LuaScript.INSPECT, name, "");
     }
 
-    /** Reads what is stored for operators. Changes nothing. {@code SHOWN}. */
+    @Override
     public CompletableFuture<Reply> show(String name) {
         return run(LuaScript.SHOW, name, "");
     }

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -79,11 +80,15 @@ class SeveralRegistriesTests {
                     .containsEntry("registry", "reportsLocks")
                     .doesNotContainKey("others");
             String owner = ownerIn(stateIn(shown));
-            assertThat(endpoint.release("nightly", "another-1").getStatus()).isEqualTo(409);
-            assertThat(endpoint.release("nightly", owner).getStatus()).isEqualTo(204);
+            assertThat(endpoint.release(SecurityContext.NONE, "nightly", "another-1")
+                            .getStatus())
+                    .isEqualTo(409);
+            assertThat(endpoint.release(SecurityContext.NONE, "nightly", owner).getStatus())
+                    .isEqualTo(204);
             assertThat(lease.isValid()).isFalse();
             assertThat(endpoint.state("nightly").getStatus()).isNotEqualTo(503);
-            assertThat(endpoint.release("nightly", owner).getStatus()).isEqualTo(409);
+            assertThat(endpoint.release(SecurityContext.NONE, "nightly", owner).getStatus())
+                    .isEqualTo(409);
         });
     }
 
@@ -102,7 +107,8 @@ class SeveralRegistriesTests {
             String owner = body.get("registry").equals("reportsLocks")
                     ? ownerIn((Map<String, Object>) body.get("state"))
                     : ownerIn((Map<String, Object>) others.get(0).get("state"));
-            assertThat(endpoint.release("both", owner).getStatus()).isEqualTo(204);
+            assertThat(endpoint.release(SecurityContext.NONE, "both", owner).getStatus())
+                    .isEqualTo(204);
             assertThat(second.isValid()).isFalse();
             assertThat(first.isValid()).isTrue();
             first.close();
@@ -119,8 +125,11 @@ class SeveralRegistriesTests {
             try {
                 assertThat(endpoint.state("seen").getStatus()).isEqualTo(200);
                 assertThat(endpoint.state("unseen").getStatus()).isEqualTo(503);
-                assertThat(endpoint.release("seen", "another-1").getStatus()).isEqualTo(503);
-                assertThat(endpoint.release("seen", owner).getStatus()).isEqualTo(204);
+                assertThat(endpoint.release(SecurityContext.NONE, "seen", "another-1")
+                                .getStatus())
+                        .isEqualTo(503);
+                assertThat(endpoint.release(SecurityContext.NONE, "seen", owner).getStatus())
+                        .isEqualTo(204);
             } finally {
                 orders.resume();
             }

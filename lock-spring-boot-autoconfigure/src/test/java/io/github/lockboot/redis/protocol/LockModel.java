@@ -168,7 +168,7 @@ public final class LockModel {
         if (holder == null || renewed != holder.fence()) {
             return end("NOT_HOLDER");
         }
-        prolong(id, ttl);
+        extend(id, ttl);
         return end("RENEWED", holder(id).until() - now(), (long) queue.size());
     }
 
@@ -199,7 +199,7 @@ public final class LockModel {
             if (holder == null || permit.grantNumber() != holder.fence()) {
                 replies.add("NOT_HOLDER");
             } else {
-                prolong(permit.id(), permit.ttlMillis());
+                extend(permit.id(), permit.ttlMillis());
                 changes = true;
                 replies.add("RENEWED " + (holder(permit.id()).until() - now()) + " " + queue.size());
             }
@@ -445,6 +445,14 @@ public final class LockModel {
         holders.add(new Holder(id, kind, granted, ttl, now() + lease));
         fence = granted + (kind.permits() > 0 ? PERMIT_TOKENS - 1 : 0);
         token = kind.isShared() && token > 0 ? token : fence;
+    }
+
+    /** Also beyond the ttl that it had. */
+    private void extend(String id, long ttl) {
+        holders.replaceAll(holder -> holder.id().equals(id)
+                ? new Holder(id, holder.kind(), holder.fence(), Math.max(holder.ttl(), ttl), holder.until())
+                : holder);
+        prolong(id, ttl);
     }
 
     private void prolong(String id, long ttl) {

@@ -1,0 +1,140 @@
+package io.github.lockboot.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.lockboot.Actor;
+import io.github.lockboot.LockListener;
+import io.github.lockboot.LockNotAcquiredException;
+import io.github.lockboot.LockOptions;
+import io.github.lockboot.LockTemplate;
+import io.github.lockboot.LockUse;
+import io.github.lockboot.LogReader;
+import io.github.lockboot.NamedLock;
+import io.github.lockboot.memory.MemoryLockRegistry;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/** Two locks that are taken in both orders are reported once, with both places. Each test has groups of its own: there is one graph. */
+class LockOrderTests {
+
+    private static final String WARNING = "Locks are taken in both orders";
+
+    private final MemoryLockRegistry registry = new MemoryLockRegistry();
+    private final LogReader log = new LogReader();
+    private final AtomicInteger told = new AtomicInteger();
+    private final Actor other = new Actor();
+
+    LockOrderTests() {
+        registry.addListener(new LockListener() {
+            @Override
+            public void takenInBothOrders(LockUse use) {
+                told.incrementAndGet();
+            }
+        });
+    }
+
+    @AfterEach
+    void close() {
+        other.close();
+        log.close();
+        registry.close();
+    }
+
+    private NamedLock lock(String group, String name) {
+        return registry.get(name, LockOptions.defaults().withGroup(group));
+    }
+
+    private static void nested(NamedLock first, NamedLock second) {
+        first.lock();
+        try {
+            second.lock();
+            second.unlock();
+        } finally {
+            first.unlock();
+        }
+    }
+
+    private List<String> warnings() {
+        return log.warnings().stream().filter(line -> line.startsWith(WARNING)).toList();
+    }
+
+    private void awaitOneWarning() {
+        Actor.await("it is reported", () -> told.get() == 1 && warnings().size() == 1);
+    }
+
+    @Test
+    void twoGroupsInBothOrdersAreReportedOnceWithBothPlaces() throws Exception {
+        for (int i = 0; i < 3; i++) {
+            nested(lock("stock", "s" + i), lock("order", "o" + i));
+        }
+        assertThat(warnings()).isEmpty();
+        for (int i = 0; i < 3; i++) {
+            int which = i;
+            other.run(() -> nested(lock("order", "o" + which), lock("stock", "s")));
+        }
+        awaitOneWarning();
+        assertThat(warnings())
+                .singleElement()
+                .asString()
+                .contains("group stock while group order is held at ")
+                .containsPattern(
+                        "held at [^ ]*LockOrderTests.nested\\(LockOrderTests.java:\\d+\\), and the other way round at [^ ]*LockOrderTests.nested");
+    }
+
+    @Test
+    void namesOfOneGroupInBothOrdersAreReported() {
+        nested(lock("account", "1"), lock("account", "2"));
+        nested(lock("account", "3"), lock("account", "7"));
+        assertThat(warnings()).isEmpty();
+        nested(lock("account", "9"), lock("account", "4"));
+        awaitOneWarning();
+    }
+
+    @Test
+    void aLockWithoutAGroupCountsByItsNameWhichIsNotShown() {
+        nested(registry.get("a customer"), registry.get("another"));
+        nested(registry.get("another"), registry.get("a customer"));
+        awaitOneWarning();
+        assertThat(warnings().toString()).contains("name digest").doesNotContain("customer");
+    }
+
+    @Test
+    void whatWaitsForNothingOrTakesSeveralTogetherIsNoOrder() throws Exception {
+        NamedLock one = lock("one", "1");
+        NamedLock two = lock("two", "2");
+        for (List<NamedLock> order : List.of(List.of(one, two), List.of(two, one))) {
+            order.get(0).lock();
+            assertThat(order.get(1).tryLock()).isTrue();
+            order.get(1).unlock();
+            order.get(0).unlock();
+        }
+        NamedLock again = lock("one", "1");
+        nested(one, again);
+        assertThat(one.tryLock(1, TimeUnit.SECONDS)).isTrue();
+        one.unlock();
+        assertThat(warnings()).isEmpty();
+    }
+
+    @Test
+    void aWaitThatEndsNamesTheLockThatTheThreadHeldMeanwhile() throws Exception {
+        NamedLock wanted = registry.get("wanted");
+        other.run(wanted::lock);
+        LockTemplate template = new LockTemplate(registry, Duration.ofMillis(50));
+        assertThatExceptionOfType(LockNotAcquiredException.class)
+                .isThrownBy(() -> template.execute("wanted", () -> "done"))
+                .withMessageNotContaining("meanwhile");
+        registry.get("held").lock();
+        assertThatExceptionOfType(LockNotAcquiredException.class)
+                .isThrownBy(() -> template.execute("wanted", () -> "done"))
+                .withMessageContaining("could not acquire lock 'wanted'")
+                .withMessageContaining("this thread held lock 'held' meanwhile");
+        registry.get("held").unlock();
+        other.run(wanted::unlock);
+    }
+}
