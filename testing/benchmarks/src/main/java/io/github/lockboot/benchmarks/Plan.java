@@ -28,11 +28,15 @@ record Plan(
 
     private static final String QUICK = "quick";
     private static final String PROFILE = "profile";
+    private static final String PROFILE_RAW = "raw";
 
-    /** Who takes part: in short rounds with costly processes only those whom a target names, and this library alone in a profile. */
+    /** Who takes part: in short rounds with costly processes only those whom a target names, and one alone in a profile. */
     List<Contender> contenders(Scenario scenario) {
         if (name.equals(PROFILE)) {
             return List.of(Contenders.OURS);
+        }
+        if (name.equals(PROFILE_RAW)) {
+            return List.of(Contenders.RAW);
         }
         boolean costly = scenario.processes() > 1 || scenario.load().isVirtual();
         return scenario.contenders().stream()
@@ -40,11 +44,13 @@ record Plan(
                 .toList();
     }
 
-    /** @param args {@code quick} for short rounds, {@code profile} for warm ones; then the ids of scenarios, or none for all */
+    /** @param args {@code quick} for short rounds, {@code profile} for warm ones of this library, or {@code profile raw} of the raw
+     *     loop; then the ids of scenarios, or none for all */
     static Plan of(String[] args) {
         List<String> words = new ArrayList<>(Arrays.asList(args));
         boolean quick = words.remove(QUICK);
         boolean profile = words.remove(PROFILE);
+        boolean raw = words.remove(PROFILE_RAW);
         List<Scenario> scenarios = words.isEmpty()
                 ? Arrays.stream(Scenario.values())
                         .filter(scenario ->
@@ -52,7 +58,7 @@ record Plan(
                         .toList()
                 : words.stream().map(Scenario::withId).toList();
         if (profile) {
-            return new Plan(PROFILE, 30_000, 1, 9, 1_000, 2, 30_000, 5 * 60_000, scenarios, false);
+            return new Plan(raw ? PROFILE_RAW : PROFILE, 30_000, 1, 9, 1_000, 2, 30_000, 5 * 60_000, scenarios, false);
         }
         return quick
                 ? new Plan(QUICK, 1_000, 1, 3, 250, 1, 10_000, 7 * 60_000, scenarios, words.isEmpty())
