@@ -29,6 +29,7 @@ class LostMessageTests {
     private static final Duration TTL = Duration.ofSeconds(3);
     private static final Duration POLL = Duration.ofSeconds(2);
     private static final Duration COMMAND_TIMEOUT = Duration.ofMillis(500);
+    private static final Duration TO_RECONNECT = Duration.ofSeconds(10); // on a busy machine
     private static final Duration SLACK = Duration.ofSeconds(4); // for a busy machine
 
     enum Loss {
@@ -134,7 +135,8 @@ class LostMessageTests {
     @EnumSource
     void aCommandThatIsSentAgainAfterAReconnectDoesNoHarm(Loss loss) throws Exception {
         AtomicInteger losses = new AtomicInteger();
-        NamedLock lock = cut.get("x");
+        NamedLock lock = fleet.registry(proxy, builder -> builder.commandTimeout(TO_RECONNECT))
+                .get("x");
         Actor actor = fleet.actor();
         for (int round = 0; round < 5; round++) {
             loss.begin(proxy);

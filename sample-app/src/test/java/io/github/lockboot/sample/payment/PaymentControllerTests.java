@@ -160,7 +160,7 @@ class PaymentControllerTests {
         for (int worker = 0; worker < 4; worker++) {
             String name = "w" + worker;
             others.add(callers.submit(() -> {
-                Answer answer = pay(id, mode, name, Mishap.NONE);
+                Answer answer = payPatiently(id, mode, name);
                 for (int i = 0; !end.isDone(); i++) {
                     answer = pay(id, mode, name + "-" + i, Mishap.NONE);
                 }

@@ -45,11 +45,11 @@ record Setting(
                 server,
                 "Java " + Runtime.version() + virtual,
                 Stream.of(
+                                SpringApplication.class,
                                 RedisClient.class,
                                 RedissonClient.class,
                                 RedisLockRegistry.class,
-                                LockTemplate.class,
-                                SpringApplication.class)
+                                LockTemplate.class)
                         .map(Setting::library)
                         .toList());
     }

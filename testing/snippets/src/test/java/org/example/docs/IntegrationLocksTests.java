@@ -1,0 +1,112 @@
+package org.example.docs;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import io.github.lockboot.LockRegistry;
+import io.github.lockboot.fixture.Await;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.integration.dsl.IntegrationFlow;
+import org.springframework.integration.leader.DefaultCandidate;
+import org.springframework.integration.support.MessageBuilder;
+import org.springframework.integration.support.leader.LockRegistryLeaderInitiator;
+import org.springframework.messaging.MessageChannel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What docs/recipes.md shows of Spring Integration: its aggregator and its leader run on locks of this library. */
+class IntegrationLocksTests extends OnRedis {
+
+    @Autowired
+    @Qualifier("parts.input")
+    private MessageChannel parts;
+
+    @Autowired
+    private List<Collection<?>> whole;
+
+    @Autowired
+    private org.springframework.integration.support.locks.LockRegistry locks;
+
+    @Test
+    void anAggregatorPutsMessagesOfManyThreadsTogether() throws Exception {
+        var number = new java.util.concurrent.atomic.AtomicInteger();
+        atOnce(8, () -> {
+            for (int i = 0; i < 10; i++) {
+                int part = number.getAndIncrement();
+                parts.send(MessageBuilder.withPayload(part)
+                        .setCorrelationId("group " + part / 8)
+                        .setSequenceSize(8)
+                        .build());
+            }
+            return true;
+        });
+        Await.until("all are whole", () -> whole.size() == 10);
+        assertThat(whole).allSatisfy(group -> assertThat(group).hasSize(8));
+        assertThat(new ArrayList<>(whole).stream().flatMap(Collection::stream)).doesNotHaveDuplicates();
+    }
+
+    @Test
+    void oneInstanceLeadsAndAnotherAfterIt() {
+        LockRegistryLeaderInitiator here = initiator(locks);
+        LockRegistryLeaderInitiator there = initiator(IntegrationLocks.of(anotherInstance()));
+        try {
+            here.start();
+            Await.until("it leads", () -> here.getContext().isLeader());
+            there.start();
+            assertThat(there.getContext().isLeader()).isFalse();
+            here.stop();
+            Await.until("the other leads", () -> there.getContext().isLeader());
+        } finally {
+            here.stop();
+            there.stop();
+        }
+    }
+
+    private static LockRegistryLeaderInitiator initiator(
+            org.springframework.integration.support.locks.LockRegistry on) {
+        LockRegistryLeaderInitiator initiator =
+                new LockRegistryLeaderInitiator(on, new DefaultCandidate("an instance", "poller"));
+        initiator.setHeartBeatMillis(100);
+        initiator.setBusyWaitMillis(50);
+        return initiator;
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Application extends IntegrationLocks {
+
+        @Bean
+        List<Collection<?>> whole() {
+            return new CopyOnWriteArrayList<>();
+        }
+
+        @Bean
+        IntegrationFlow parts(
+                org.springframework.integration.support.locks.LockRegistry integrationLocks,
+                List<Collection<?>> whole) {
+            return flow -> flow.aggregate(aggregator -> aggregator.lockRegistry(integrationLocks))
+                    .handle(group -> whole.add((Collection<?>) group.getPayload()));
+        }
+    }
+}
+
+class IntegrationLocks {
+
+    static org.springframework.integration.support.locks.LockRegistry of(LockRegistry locks) {
+        return new IntegrationLocks().integrationLocks(locks);
+    }
+
+    // tag::integration
+    @Bean
+    org.springframework.integration.support.locks.LockRegistry integrationLocks(LockRegistry locks) {
+        return key -> locks.get("integration:" + key); // for the aggregator, the leader initiator and others
+    }
+    // end::integration
+}
