@@ -48,7 +48,7 @@ class LockObservationsTests {
                 .hasNumberOfObservationsEqualTo(4)
                 .hasObservationWithNameEqualTo("lock.execution")
                 .that()
-                .hasContextualNameEqualTo("lock")
+                .hasContextualNameEqualTo("lock order")
                 .hasParentObservationContextSatisfying(
                         parent -> assertThat(parent.getName()).isEqualTo("request"))
                 .hasOnlyKeys("lock.group", "lock.outcome", "error.type")
