@@ -13,10 +13,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Threads.</b> What a caller does is reported on the caller's own thread, before its call returns. For a {@link Lease} that
  * is the thread that requests it, a thread of the registry for the result, and the thread that closes. What happens in the background
- * ({@link #lost}, {@link #takenInBothOrders}, {@link #stuck}, {@link #renewed}, {@link #renewalFailed}, and {@link #released} of a release that
- * {@linkplain DistributedLock.Release#SEND is only sent}) is reported in order on one thread of the registry, so
- * {@code lost} may come while {@code acquired} is still running. A slow listener delays its caller and other listeners, but no other
- * thread's lock. An exception of a listener is only logged.
+ * ({@link #lost}, {@link #takenInBothOrders}, {@link #stuck}, {@link #renewed}, {@link #renewalFailed}, and {@link #released} of a
+ * release that {@linkplain DistributedLock.Release#SEND is only sent}) is reported in order on one thread of the registry, so
+ * {@code lost} may come while {@code acquired} is still running. A slow listener delays its caller and other listeners, but no other thread's
+ * lock. An exception of a listener is only logged.
  */
 public interface LockListener {
 

@@ -204,12 +204,17 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         @Nullable UseNotifier use = requested(request, Thread.currentThread());
         ThreadWaiter waiter = new ThreadWaiter(context, request, use);
         if (!request.triesOnce() && HeldByThread.any()) {
-            LockOrder.check(request.node(), (held, here, there) -> {
-                context.log().bothOrders(held, request.node(), here, there);
-                waiter.report(UseNotifier::bothOrders);
-            });
+            Failures.runAndLog("when the order of locks was checked", () -> checkOrder(waiter));
         }
         return await(entered(waiter), interruptible);
+    }
+
+    private void checkOrder(Waiter waiter) {
+        LockOrder.Node wanted = waiter.request().node();
+        LockOrder.check(wanted, (held, here, there) -> {
+            context.log().bothOrders(held, wanted, here, there);
+            waiter.report(UseNotifier::bothOrders);
+        });
     }
 
     private static boolean await(ThreadWaiter waiter, boolean interruptible) throws InterruptedException {

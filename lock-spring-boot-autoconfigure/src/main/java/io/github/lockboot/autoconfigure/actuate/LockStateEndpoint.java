@@ -92,7 +92,7 @@ class LockStateEndpoint {
             try {
                 Object token = tokenOf(owner, registry.inspector().stateOf(name));
                 if (registry.inspector().forceRelease(name, owner)) {
-                    audit(caller, name, owner, token);
+                    Failures.runAndLog("when a forced release was audited", () -> audit(caller, name, owner, token));
                     return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT);
                 }
             } catch (LockUnavailableException failure) {
