@@ -36,6 +36,11 @@ final class Holds {
         public void keepUntil(Hold hold, long nanoTime) {}
 
         @Override
+        public boolean extend(Hold hold, long millis) {
+            return false;
+        }
+
+        @Override
         public void endLapsed() {}
     }
 
