@@ -176,13 +176,14 @@ class StarterTests {
 
     @Test
     void theStartItselfWarnsOfNothing(CapturedOutput output) {
-        ConsumerApplication.start(
-                        "--spring.data.redis.url=" + redis.uri(),
-                        "--lock.startup-check=off",
-                        "--logging.level.root=info")
-                .close();
-        assertThat(output.getOut()).contains("Started ");
-        assertThat(output.getOut().lines()).noneMatch(line -> line.contains(" WARN ") || line.contains(" ERROR "));
+        String said;
+        try (ConfigurableApplicationContext started = ConsumerApplication.start(
+                "--spring.data.redis.url=" + redis.uri(), "--lock.startup-check=off", "--logging.level.root=info")) {
+            said = output.getOut();
+            assertThat(started.isActive()).isTrue();
+        }
+        assertThat(said).contains("Started ");
+        assertThat(said.lines()).noneMatch(line -> line.contains(" WARN ") || line.contains(" ERROR "));
     }
 
     private static long connectionsSoFar() {
