@@ -105,7 +105,7 @@ public interface LockListener {
 
     /**
      * The thread that waits holds another lock, and a thread of this process has asked for the two in the other order. Two threads may so wait
-     * for each other. Reported once for each pair of groups.
+     * for each other. Reported once for each pair of groups and order of their names.
      *
      * @param use the use of the lock
      */

@@ -202,19 +202,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     boolean acquire(LockRequest request, boolean interruptible) throws InterruptedException {
         EngineContext.requireStack();
         @Nullable UseNotifier use = requested(request, Thread.currentThread());
-        ThreadWaiter waiter = new ThreadWaiter(context, request, use);
-        if (!request.triesOnce() && HeldByThread.any()) {
-            Failures.runAndLog("when the order of locks was checked", () -> checkOrder(waiter));
-        }
-        return await(entered(waiter), interruptible);
-    }
-
-    private void checkOrder(Waiter waiter) {
-        LockOrder.Node wanted = waiter.request().node();
-        LockOrder.check(wanted, (held, here, there) -> {
-            context.log().bothOrders(held, wanted, here, there);
-            waiter.report(UseNotifier::bothOrders);
-        });
+        return await(entered(new ThreadWaiter(context, request, use)), interruptible);
     }
 
     private static boolean await(ThreadWaiter waiter, boolean interruptible) throws InterruptedException {
@@ -259,12 +247,23 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     private <W extends Waiter> W entered(W waiter) {
         try {
+            if (waiter.thread() != null && !waiter.request().triesOnce() && HeldByThread.any()) {
+                Failures.runAndLog("when the order of locks was checked", () -> checkOrder(waiter));
+            }
             enter(waiter);
             return waiter;
         } catch (Throwable thrown) {
             waiter.withdraw();
             throw thrown;
         }
+    }
+
+    private void checkOrder(Waiter waiter) {
+        LockOrder.Node wanted = waiter.request().node();
+        LockOrder.OF_PROCESS.check(wanted, (held, here, there) -> {
+            context.log().bothOrders(held, wanted, here, there);
+            waiter.report(UseNotifier::bothOrders);
+        });
     }
 
     private void enter(Waiter waiter) {

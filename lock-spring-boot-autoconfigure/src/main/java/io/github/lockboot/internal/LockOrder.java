@@ -13,10 +13,13 @@ import org.jspecify.annotations.Nullable;
  * may wait for the other until a wait time ends, and neither that wait nor the store shows why.
  *
  * <p>There is one graph for all registries. Its nodes are groups; a lock without a group is a node of its own. An edge leads from each lock
- * that a thread holds to the one that it waits for. Within a group the names tell the order. A pair of locks that has edges both ways is
- * reported once, with the places in the code where the edges were first seen. No command is needed, and no thread without a lock gets here.
+ * that a thread holds to the one that it waits for, and knows which of both names comes first: who takes several locks sorted by name never waits
+ * in a circle, whatever their groups. An edge and its reverse are reported once, with the places in the code where they were first
+ * seen. No command is needed, and no thread without a lock gets here.
  */
 public final class LockOrder {
+
+    public static final LockOrder OF_PROCESS = new LockOrder();
 
     /** No more edges are kept, because locks without a group may be without number. */
     static final int MOST_EDGES = 1_000;
@@ -26,9 +29,7 @@ public final class LockOrder {
     private static final @Nullable CodeSource LIBRARY = sourceOf(LockOrder.class);
 
     /** Where each edge was first seen. */
-    private static final Map<Edge, String> PLACES = new ConcurrentHashMap<>();
-
-    private LockOrder() {}
+    private final Map<Edge, String> places = new ConcurrentHashMap<>();
 
     /** A lock, as the order knows it. */
     public record Node(@Nullable String group, String name) {
@@ -49,13 +50,11 @@ public final class LockOrder {
         void bothOrders(Node held, String here, String there);
     }
 
-    /** @param names the order of both names, if both locks are of one group */
+    /** @param names the order of both names: negative if that of the held one comes first */
     private record Edge(String held, String wanted, int names) {
 
         static Edge of(Node held, Node wanted) {
-            String from = held.text();
-            String to = wanted.text();
-            return new Edge(from, to, from.equals(to) ? Integer.signum(held.name.compareTo(wanted.name)) : 0);
+            return new Edge(held.text(), wanted.text(), Integer.signum(held.name.compareTo(wanted.name)));
         }
 
         boolean isLoop() {
@@ -68,20 +67,20 @@ public final class LockOrder {
     }
 
     /** The current thread, which holds locks, is about to wait for another. */
-    public static void check(Node wanted, Report report) {
+    public void check(Node wanted, Report report) {
         HeldByThread.all().map(HeldByThread::node).filter(Objects::nonNull).forEach(held -> {
             Edge edge = Edge.of(held, wanted);
-            if (!PLACES.containsKey(edge) && !edge.isLoop() && PLACES.size() < MOST_EDGES) {
+            if (!places.containsKey(edge) && !edge.isLoop() && places.size() < MOST_EDGES) {
                 add(edge, held, report);
             }
         });
     }
 
-    private static void add(Edge edge, Node held, Report report) {
+    private void add(Edge edge, Node held, Report report) {
         String here = place();
         String there;
-        synchronized (PLACES) {
-            there = PLACES.putIfAbsent(edge, here) == null ? PLACES.get(edge.reversed()) : null;
+        synchronized (places) {
+            there = places.putIfAbsent(edge, here) == null ? places.get(edge.reversed()) : null;
         }
         if (there != null) {
             report.bothOrders(held, here, there);

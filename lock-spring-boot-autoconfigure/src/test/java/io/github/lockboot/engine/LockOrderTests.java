@@ -104,8 +104,29 @@ class LockOrderTests {
         assertThat(warnings().toString()).contains("name digest").doesNotContain("customer");
     }
 
+    /** As several locks of one call are taken: sorted by name, whatever their groups. */
     @Test
-    void whatWaitsForNothingOrTakesSeveralTogetherIsNoOrder() throws Exception {
+    void oneOrderOfAllNamesIsNoConflictWhateverTheGroups() {
+        nested(lock("red", "1"), lock("blue", "2"));
+        nested(lock("blue", "3"), lock("red", "4"));
+        assertThat(warnings()).isEmpty();
+        nested(lock("blue", "9"), lock("red", "5"));
+        awaitOneWarning();
+    }
+
+    @Test
+    void severalThatAreTakenTogetherHaveOneOrder() throws Exception {
+        NamedLock last = registry.get("together c");
+        other.run(last::lock);
+        for (List<String> names : List.of(List.of("together a", "together c"), List.of("together c", "together a"))) {
+            assertThat(registry.allOf(names).tryLock(20, TimeUnit.MILLISECONDS)).isFalse();
+        }
+        other.run(last::unlock);
+        assertThat(warnings()).isEmpty();
+    }
+
+    @Test
+    void whatWaitsForNothingOrIsHeldAlreadyIsNoOrder() throws Exception {
         NamedLock one = lock("one", "1");
         NamedLock two = lock("two", "2");
         for (List<NamedLock> order : List.of(List.of(one, two), List.of(two, one))) {

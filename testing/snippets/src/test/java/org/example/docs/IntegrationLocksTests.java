@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.fixture.Await;
@@ -36,7 +37,7 @@ class IntegrationLocksTests extends OnRedis {
 
     @Test
     void anAggregatorPutsMessagesOfManyThreadsTogether() throws Exception {
-        var number = new java.util.concurrent.atomic.AtomicInteger();
+        AtomicInteger number = new AtomicInteger();
         atOnce(8, () -> {
             for (int i = 0; i < 10; i++) {
                 int part = number.getAndIncrement();

@@ -1,5 +1,6 @@
 package io.github.lockboot.redis.fleet;
 
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 import io.github.lockboot.Actor;
@@ -41,7 +42,7 @@ class RedisLockDisplayTests {
         assertThat(lock.isHeldHere()).isFalse();
         assertThat(there.get("a").isHeldHere()).isTrue();
         Actor waiter = fleet.actor();
-        var waiting = waiter.start(() -> lock.tryLock(20, TimeUnit.SECONDS));
+        CompletableFuture<Boolean> waiting = waiter.start(() -> lock.tryLock(20, TimeUnit.SECONDS));
         Actor.await("it waits", () -> there.get("a").waiters() == 1);
         other.run(there.get("a")::unlock);
         assertThat(Actor.get(waiting)).isTrue();
