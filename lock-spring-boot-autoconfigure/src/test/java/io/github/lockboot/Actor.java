@@ -10,6 +10,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
 import io.github.lockboot.fixture.Await;
@@ -77,11 +78,16 @@ public final class Actor implements AutoCloseable {
         thread.get().interrupt();
     }
 
-    /** Whether its thread is parked in what it does. */
+    /** Whether its thread is parked in what it does, and not only on its way through a mutex. */
     public boolean isWaiting() {
         Thread current = thread.get();
         return current != null
-                && (current.getState() == Thread.State.WAITING || current.getState() == Thread.State.TIMED_WAITING);
+                && (current.getState() == Thread.State.WAITING || current.getState() == Thread.State.TIMED_WAITING)
+                && !isAtMutex(LockSupport.getBlocker(current));
+    }
+
+    private static boolean isAtMutex(Object blocker) {
+        return blocker != null && blocker.getClass().getEnclosingClass() == ReentrantLock.class;
     }
 
     @Override

@@ -462,16 +462,18 @@ final class Acquisition {
         if (first.terms.kind() == LockKind.LIMITED) {
             renewPermits(first, together);
         } else {
-            Moment sentAt = first.renewal.askedAt();
-            first.store
-                    .renew(
-                            first.queue.name(),
-                            first.id,
-                            first.grant().grantNumber(),
-                            first.terms.ttlMillis(),
-                            late -> first.onRenewal(late, null, sentAt))
-                    .whenComplete((reply, failure) -> first.onRenewal(reply, failure, sentAt));
+            first.renew(first.terms.ttlMillis(), first.renewal.askedAt());
         }
+    }
+
+    /** Extends a lease that is not renewed. {@return the answer of the store, once it counts here} */
+    CompletableFuture<Reply> extend(long millis) {
+        return renew(millis, context.now());
+    }
+
+    private CompletableFuture<Reply> renew(long millis, Moment sentAt) {
+        return store.renew(queue.name(), id, grant().grantNumber(), millis, late -> onRenewal(late, null, sentAt))
+                .whenComplete((reply, failure) -> onRenewal(reply, failure, sentAt));
     }
 
     private static void renewPermits(Acquisition first, List<Acquisition> together) {
@@ -522,13 +524,6 @@ final class Acquisition {
     /** Whether the store may still answer. */
     private static boolean isSilence(@Nullable Throwable failure) {
         return failure != null && Futures.unwrap(failure) instanceof TimeoutException;
-    }
-
-    /** {@return the answer of the store, once it counts here} */
-    CompletableFuture<Reply> extend(long millis) {
-        Moment sentAt = context.now();
-        return store.renew(queue.name(), id, grant().grantNumber(), millis, late -> onRenewal(late, null, sentAt))
-                .whenComplete((reply, failure) -> onRenewal(reply, failure, sentAt));
     }
 
     /** Whether it may be held for readers only. */

@@ -189,8 +189,8 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
 
     @Override
     public boolean extend(Duration ttl) {
-        long millis = Objects.requireNonNull(LockOptions.defaults().withTtl(ttl).ttl())
-                .toMillis();
+        LockOptions.defaults().withTtl(ttl); // refuses what no lease may have
+        long millis = ttl.toMillis();
         if (grant.terms().renew()) {
             throw new IllegalStateException("lock '" + LockNames.printable(name())
                     + "' is renewed while it is held: only a lease that is not renewed can be extended");

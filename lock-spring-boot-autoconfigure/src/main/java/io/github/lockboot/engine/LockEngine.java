@@ -476,7 +476,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
      *
      * @throws LockUnavailableException if there is none
      */
-    Reply answer(String name, CompletableFuture<Reply> asked) {
+    public Reply answer(String name, CompletableFuture<Reply> asked) {
         Reply reply = context.awaitAnswer(asked);
         if (reply == null) {
             Throwable failure = asked.isDone()

@@ -4,8 +4,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
@@ -17,7 +15,6 @@ import io.github.lockboot.engine.LockKind;
 import io.github.lockboot.engine.Reply;
 import io.github.lockboot.engine.Reply.Holder;
 import io.github.lockboot.engine.Reply.Shown;
-import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.redis.connection.Connections;
 import io.github.lockboot.redis.protocol.ScriptStore;
@@ -74,7 +71,7 @@ public final class RedisLockInspector {
      * @throws LockUnavailableException if Redis did not answer
      */
     public Notification check() {
-        answer("health", store.get().inspect("health"));
+        engine.get().answer("health", store.get().inspect("health"));
         GrantChannel channel = engine.get().channel();
         if (channel.isLive()) {
             return Notification.LIVE;
@@ -155,7 +152,7 @@ public final class RedisLockInspector {
                 // First: another may have the lock before Redis has answered. It may then be the holder's registry that
                 // ends it.
                 boolean here = LockEngine.revokeInProcess(ownerId, FORCED);
-                Reply reply = answer(name, store.get().unlock(name, ownerId, holder.lastToken()));
+                Reply reply = engine.get().answer(name, store.get().unlock(name, ownerId, holder.lastToken()));
                 return here || reply != Reply.Plain.NOT_HOLDER;
             }
         }
@@ -163,14 +160,6 @@ public final class RedisLockInspector {
     }
 
     private Shown shown(String name) {
-        return answer(name, store.get().show(LockNames.valid(name)).thenApply(Shown.class::cast));
-    }
-
-    private static <T> T answer(String name, CompletableFuture<T> asked) {
-        try {
-            return asked.join();
-        } catch (CompletionException failure) {
-            throw new LockUnavailableException(name, "Redis" + LockEngine.NO_ANSWER, Futures.unwrap(failure));
-        }
+        return engine.get().show(LockNames.valid(name));
     }
 }

@@ -50,7 +50,7 @@ record Plan(
         List<String> words = new ArrayList<>(Arrays.asList(args));
         boolean quick = words.remove(QUICK);
         boolean profile = words.remove(PROFILE);
-        boolean raw = words.remove(PROFILE_RAW);
+        boolean raw = profile && words.remove(PROFILE_RAW);
         List<Scenario> scenarios = words.isEmpty()
                 ? Arrays.stream(Scenario.values())
                         .filter(scenario ->
