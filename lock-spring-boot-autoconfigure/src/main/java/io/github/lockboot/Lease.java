@@ -49,6 +49,24 @@ public interface Lease extends AutoCloseable {
     }
 
     /**
+     * Gives up the lease without releasing the lock, so that another process goes on with it: whoever passes the text to
+     * {@link LockRegistry#takeOver} has it, with the same fencing token. From this call on the lease is not valid here, and is not renewed.
+     * The lock stays taken for the ttl. If nobody takes it over by then, it is released. Whoever has the text can take the lock, so treat it
+     * as a password.
+     *
+     * <p>Sends one command and waits for the answer at most its command timeout; an interrupt does not end that wait. By default, the method
+     * is not supported. Leases of this library support it, unless they belong to a thread.
+     *
+     * @return the text, which contains the name of the lock
+     * @throws LockLostException if the lease was lost before
+     * @throws IllegalStateException if the lease is shared, or closed
+     * @throws LockUnavailableException if Redis did not answer; the lease has ended all the same, and the lock becomes free within the ttl
+     */
+    default String handOver() {
+        throw new UnsupportedOperationException("this lease cannot be handed over: " + this);
+    }
+
+    /**
      * Runs a callback once if the lease is lost, at once if that has happened already, on a thread of the registry; what it throws
      * is logged.
      *

@@ -177,6 +177,38 @@ public interface LockRegistry {
     CompletableFuture<Lease> acquireAsync(String name, LockOptions options);
 
     /**
+     * {@return the lease, held} As {@link #takeOver(String, LockOptions)} with the registry's own options.
+     *
+     * @param handedOver what {@link Lease#handOver()} has returned
+     * @throws InterruptedException if interrupted before or during the call; nothing is held then
+     */
+    default Lease takeOver(String handedOver) throws InterruptedException {
+        return takeOver(handedOver, LockOptions.defaults());
+    }
+
+    /**
+     * Takes over the lease that another process, or this one, has handed over. It has the same fencing token. Of several calls with one text,
+     * one gets the lease, and it is held for no longer than if it had been acquired now.
+     *
+     * <p>If Redis does not answer, it is asked again during the wait time of the options. If the call fails after that, or is interrupted, and
+     * had the lease by then, the lock is released.
+     *
+     * <p>By default, the method is not supported. Registries of this library support it.
+     *
+     * @param handedOver what {@link Lease#handOver()} has returned
+     * @param options how the lease is held from now on; it has permits if the lease had
+     * @return the lease, held
+     * @throws LockLostException if another call has taken it over, or its lease ran out before
+     * @throws LockUnavailableException if Redis did not answer
+     * @throws IllegalArgumentException if the text is not one of a lease, or the options have permits and the lease had none, or the other way
+     *     round
+     * @throws InterruptedException if interrupted before or during the call; nothing is held then
+     */
+    default Lease takeOver(String handedOver, LockOptions options) throws InterruptedException {
+        throw new UnsupportedOperationException("this registry cannot take over a lease: " + this);
+    }
+
+    /**
      * Adds a listener for locks that are requested from now on, unless it has been added before. A registry of the application may
      * ignore it.
      *

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /** What every {@link LockRegistry} does. Two registries stand for two instances of an application. */
 public abstract class LockRegistryContract {
@@ -150,6 +151,34 @@ public abstract class LockRegistryContract {
 
         Permits() {
             super(LockRegistryContract.this);
+        }
+    }
+
+    @Nested
+    class HandOver extends HandOverContract {
+
+        HandOver() {
+            super(LockRegistryContract.this, EXCLUSIVE);
+        }
+
+        @Test
+        void aSharedLeaseStaysWhereItIs() throws Exception {
+            try (Lease lease = registry().acquire(name, SHARED)) {
+                assertThatIllegalStateException()
+                        .isThrownBy(lease::handOver)
+                        .withMessageContaining(name)
+                        .withMessageContaining("other readers");
+                assertThat(lease.isValid()).isTrue();
+            }
+            assertFree();
+        }
+    }
+
+    @Nested
+    class HandOverOfThePermit extends HandOverContract {
+
+        HandOverOfThePermit() {
+            super(LockRegistryContract.this, EXCLUSIVE.withPermits(1));
         }
     }
 

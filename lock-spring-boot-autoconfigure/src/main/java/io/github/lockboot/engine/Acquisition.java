@@ -11,6 +11,7 @@ import io.github.lockboot.engine.Grant.LeaseState;
 import io.github.lockboot.engine.Grant.Moment;
 import io.github.lockboot.engine.GrantChannel.Push;
 import io.github.lockboot.engine.LockRequest.Terms;
+import io.github.lockboot.engine.LockRequest.Transfer;
 import io.github.lockboot.engine.LockStore.Permit;
 import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.Futures;
@@ -147,6 +148,7 @@ final class Acquisition {
     private final LockEngine engine;
     private final EngineContext context;
     private final LockStore store;
+    private final @Nullable Transfer transfer;
     private final Renewer.Slot renewal = new Renewer.Slot(this);
 
     private State state = State.WAITING;
@@ -166,13 +168,17 @@ final class Acquisition {
     /** Done when the unlock that queued this id has been answered, also if only a repeated one was. */
     private CompletableFuture<Void> predecessorAnswered = DONE;
 
-    /** @param answered whether the waiters have had an answer of the store, under an earlier id: then they endure failures */
-    Acquisition(LockEngine engine, LocalQueue queue, Terms terms, boolean answered) {
+    /**
+     * @param answered whether the waiters have had an answer of the store, under an earlier id: then they endure failures
+     * @param transfer what it takes over; null if it acquires the lock
+     */
+    Acquisition(LockEngine engine, LocalQueue queue, Terms terms, boolean answered, @Nullable Transfer transfer) {
         this.engine = engine;
         this.context = engine.context();
         this.store = engine.store;
         this.queue = queue;
         this.terms = terms;
+        this.transfer = transfer;
         this.findings = new Findings(false, answered, false, null, null);
         this.id = engine.nextId();
         engine.register(this);
@@ -198,8 +204,13 @@ final class Acquisition {
         cancelPoll();
         onAsked();
         Moment sentAt = context.now();
-        store.acquire(queue.name(), id, terms, enqueue)
-                .whenComplete((reply, failure) -> onEvent(() -> onAnswer(reply, failure, sentAt, enqueue)));
+        question(enqueue).whenComplete((reply, failure) -> onEvent(() -> onAnswer(reply, failure, sentAt, enqueue)));
+    }
+
+    private CompletableFuture<Reply> question(boolean enqueue) {
+        return transfer == null
+                ? store.acquire(queue.name(), id, terms, enqueue)
+                : store.transfer(queue.name(), transfer.id(), transfer.grantNumber(), id, terms.ttlMillis());
     }
 
     private void onAsked() {
@@ -267,6 +278,8 @@ final class Acquisition {
             onQueued(queued, sentAt, again);
         } else if (reply instanceof Reply.Busy) {
             onBusy(enqueued);
+        } else if (reply == Reply.Plain.NOT_HOLDER && transfer != null) {
+            queue.notTransferred();
         } else if (reply == Reply.Plain.NOT_HOLDER) {
             ask(true); // the unlock that was to queue this id came too late for that
         } else {
@@ -280,9 +293,8 @@ final class Acquisition {
             if (findings.place != null && messages == null) {
                 engine.verifyChannel(); // the grant of a queued id is pushed
             }
-            begin(
-                    new Grant(terms, answer.grantNumber(), answer.token(), answer.leaseMillis(), sentAt, false),
-                    answer.waiters());
+            long token = transfer == null ? answer.token() : transfer.token();
+            begin(new Grant(terms, answer.grantNumber(), token, answer.leaseMillis(), sentAt, false), answer.waiters());
         } else if (answer.grantNumber() == known.grantNumber()) {
             known.prolong(answer.leaseMillis(), sentAt);
         } else if (answer.grantNumber() > known.grantNumber()) { // else it is older than the push that granted it
@@ -421,6 +433,7 @@ final class Acquisition {
 
     boolean mayLinger() {
         return terms.lingerNanos() > 0
+                && transfer == null
                 && !grant().countsHandOvers()
                 && canServeAnother()
                 && engine.isNotified()
@@ -575,6 +588,21 @@ final class Acquisition {
         }
         next.onAsked();
         return send(() -> store.unlock(queue.name(), id, token, next.id, next.terms), next);
+    }
+
+    /** Leaves its hold to another process, which takes it over. The store knows it by another id then. */
+    CompletableFuture<Hold.Release> handOver(Transfer to) {
+        end();
+        return store.transfer(queue.name(), id, to.grantNumber(), to.id(), terms.ttlMillis())
+                .handle((reply, failure) -> {
+                    if (reply == null) {
+                        endAgain();
+                    }
+                    onEvent(() -> onEnded(reply != null));
+                    return reply == null
+                            ? Hold.Release.UNKNOWN
+                            : reply == Reply.Plain.NOT_HOLDER ? Hold.Release.LOST : Hold.Release.RELEASED;
+                });
     }
 
     private CompletableFuture<Reply> giveBack() {

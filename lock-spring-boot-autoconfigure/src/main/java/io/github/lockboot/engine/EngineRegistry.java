@@ -11,9 +11,13 @@ import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.DistributedLock.Release;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
+import io.github.lockboot.LockLostException;
+import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRuntime;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.engine.LockRequest.Transfer;
+import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
@@ -188,6 +192,23 @@ public abstract class EngineRegistry implements LockRuntime {
     @Override
     public CompletableFuture<Lease> acquireAsync(NamedLock lock, Duration wait) {
         return engine().acquireAsync(((EngineLock) lock).request.waiting(LockRequest.nanosOf(wait)));
+    }
+
+    @Override
+    public Lease takeOver(String handedOver, LockOptions options) throws InterruptedException {
+        Transfer transfer = Transfer.parse(handedOver);
+        LockRequest request = ((EngineLock) get(transfer.name(), options)).request;
+        if (request.terms().kind() != transfer.kind()) {
+            throw new IllegalArgumentException("the lease of lock '" + LockNames.printable(transfer.name())
+                    + "' is held " + transfer.kind().how() + ", and cannot be taken over "
+                    + request.terms().kind().how() + ": pass the options it was acquired with");
+        }
+        try {
+            return Futures.await(() -> engine().takeOver(request, transfer));
+        } catch (LockNotAcquiredException gone) {
+            throw new LockLostException(
+                    transfer.name(), transfer.token(), "it has been taken over by another, or its lease ran out");
+        }
     }
 
     @Override

@@ -7,6 +7,7 @@ import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.engine.Grant.LeaseState;
+import io.github.lockboot.engine.LockRequest.Transfer;
 import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
@@ -24,9 +25,18 @@ import org.jspecify.annotations.Nullable;
 final class FutureWaiter extends Waiter {
 
     private final CompletableFuture<Lease> future = new CompletableFuture<>();
+    private final @Nullable Transfer transfer;
 
-    FutureWaiter(EngineContext context, LockRequest request, @Nullable UseNotifier use) {
+    /** @param transfer what it takes over; null if it acquires the lock */
+    FutureWaiter(EngineContext context, LockRequest request, @Nullable UseNotifier use, @Nullable Transfer transfer) {
         super(context, request, use, null);
+        this.transfer = transfer;
+    }
+
+    @Override
+    @Nullable
+    Transfer transfer() {
+        return transfer;
     }
 
     /** Waits in the queue that it has entered. */

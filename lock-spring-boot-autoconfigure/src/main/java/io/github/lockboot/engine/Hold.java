@@ -9,6 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener.Origin;
@@ -17,6 +18,7 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockScope;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.engine.Grant.LeaseState;
+import io.github.lockboot.engine.LockRequest.Transfer;
 import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.HeldByThread;
@@ -88,6 +90,9 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
          */
         boolean extend(Hold hold, long millis);
 
+        /** Ends it, and leaves the lock to another process. {@code RELEASED}, or what is wrong. */
+        CompletableFuture<Release> handOver(Hold hold, Transfer to);
+
         /** Makes a shared hold of it, in the store as well. */
         void downgrade(Hold hold);
 
@@ -95,6 +100,11 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         void endLapsed();
     }
 
+    /** Begins the id of a hold that is handed over: a session that no engine has, so that no message reaches one. */
+    private static final String TRANSFER = "transfer-";
+
+    private static final String HAND_OVER_UNANSWERED =
+            "its hand-over was not answered, so it becomes free within its ttl: acquire it again";
     private static final Runnable NOTHING_MORE = () -> {};
     private static final long ONCE = 1L << 32;
 
@@ -385,19 +395,24 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
 
     /** After this call the holder no longer has the hold, even if an exception is thrown. Returns what awaits the answer. */
     private Runnable beginRelease() {
-        CompletableFuture<Release> ended;
+        CompletableFuture<Release> ended = ended(() -> releaser.release(this));
+        return () -> onEnded(awaited(unlessSent(ended)));
+    }
+
+    private CompletableFuture<Release> ended(Supplier<CompletableFuture<Release>> how) {
         try {
             EngineContext.requireStack();
-            ended = releaser.release(this);
+            return how.get();
         } catch (Throwable thrown) {
             waiter.withdraw();
             throw thrown;
         }
-        return () -> {
-            // The future completes within the command timeout. If it does not, the answer was lost.
-            Release release = context.awaitAnswer(unlessSent(ended));
-            onEnded(release == null ? Release.UNKNOWN : release);
-        };
+    }
+
+    /** The future completes within the command timeout. If it does not, the answer was lost. */
+    private Release awaited(CompletableFuture<Release> ended) {
+        Release release = context.awaitAnswer(ended);
+        return release == null ? Release.UNKNOWN : release;
     }
 
     /** What the caller waits for. If it does not wait, the answer is looked at when it comes. */
@@ -462,6 +477,25 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
             closed.completeExceptionally(thrown);
         }
         return closed;
+    }
+
+    @Override
+    public String handOver() {
+        if (grant.terms().kind() == LockKind.SHARED) {
+            throw new IllegalStateException("a shared lease cannot be handed over: lock '" + LockNames.printable(name())
+                    + "' may have other readers in this process");
+        }
+        Transfer to = new Transfer(name(), grant.terms().kind(), TRANSFER + acquisitionId, grant.grantNumber(), token);
+        Release handedOver = awaited(ended(() -> releaser.handOver(this, to)));
+        if (handedOver == Release.PASSED_ON) {
+            throw new IllegalStateException(
+                    "the lease of lock '" + LockNames.printable(name()) + "' is closed: it cannot be handed over");
+        }
+        onEnded(handedOver);
+        if (handedOver == Release.UNKNOWN) {
+            throw new LockUnavailableException(name(), HAND_OVER_UNANSWERED, null);
+        }
+        return to.text();
     }
 
     // --- its loss ---------------------------------------------------------------------------------------------

@@ -9,11 +9,13 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 import io.github.lockboot.engine.Grant.LeaseState;
 import io.github.lockboot.engine.LockRequest.Terms;
+import io.github.lockboot.engine.LockRequest.Transfer;
 import io.github.lockboot.engine.StoreFailure.GrantedTooLateException;
 import io.github.lockboot.internal.Failures;
 import org.jspecify.annotations.Nullable;
@@ -249,7 +251,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
             begin(waiter, false).ask(!waiter.isLastCall());
         } else if (asked != null && mayTry(asked, waiter.request().terms())) {
             waiters.add(waiter);
-            Acquisition another = new Acquisition(engine, this, asked.terms, true);
+            Acquisition another = new Acquisition(engine, this, asked.terms, true, null);
             asking.add(another);
             another.ask(false);
         } else if (!waiter.isLastCall()) {
@@ -433,7 +435,9 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     /** @param answered whether the waiters have had an answer of the store before */
     private Acquisition begin(Waiter first, boolean answered) {
-        Acquisition begun = new Acquisition(engine, this, first.request().terms(), answered);
+        Transfer transfer = first.transfer();
+        boolean endures = answered || transfer != null; // the lease of a transfer lasts meanwhile
+        Acquisition begun = new Acquisition(engine, this, first.request().terms(), endures, transfer);
         asking.add(begun);
         if (begun.terms.lingerNanos() > 0) {
             engine.openChannel(); // only with it the lock lingers
@@ -599,6 +603,12 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         return true;
     }
 
+    /** Another has taken over the hold, or its lease has ended. */
+    void notTransferred() {
+        decideIf(waiter -> true, Waiter.Plain.REFUSED);
+        leaveStoreIfNobodyWaits();
+    }
+
     /**
      * The store could not be asked: fails waiters that do not wait any longer; if the outage lasts, also those that wait without limit.
      *
@@ -749,6 +759,21 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     @Override
     public CompletableFuture<Hold.Release> release(Hold hold) {
+        return end(hold, this::passOn);
+    }
+
+    /** The waiters that are left acquire the lock anew. */
+    @Override
+    public CompletableFuture<Hold.Release> handOver(Hold hold, Transfer to) {
+        return end(hold, acquisition -> {
+            forget(acquisition);
+            CompletableFuture<Hold.Release> handedOver = acquisition.handOver(to);
+            askForFirst(null);
+            return handedOver;
+        });
+    }
+
+    private CompletableFuture<Hold.Release> end(Hold hold, Function<Acquisition, CompletableFuture<Hold.Release>> how) {
         return locked(() -> {
             Acquisition acquisition = acquisitionOf(hold);
             if (hold.lease() == LeaseState.OVER && hold.state() != Hold.State.RELEASED) {
@@ -761,7 +786,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
                 return hold.state() == Hold.State.LOST ? Hold.Release.LOST.known : Hold.Release.PASSED_ON.known;
             }
             forget(hold);
-            return passOn(acquisition);
+            return how.apply(acquisition);
         });
     }
 

@@ -25,6 +25,7 @@ import io.github.lockboot.engine.Grant.LeaseState;
 import io.github.lockboot.engine.Grant.Moment;
 import io.github.lockboot.engine.GrantChannel.Push;
 import io.github.lockboot.engine.LockRequest.Terms;
+import io.github.lockboot.engine.LockRequest.Transfer;
 import io.github.lockboot.engine.StoreFailure.GrantedTooLateException;
 import io.github.lockboot.engine.StoreFailure.NotAcknowledgedException;
 import io.github.lockboot.internal.Failures;
@@ -98,6 +99,10 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     private final Timer.Check onceASecond;
     private final Map<LockKind, Map<String, LocalQueue>> queues = new EnumMap<>(LockKind.class);
+
+    /** Each of a hold that was taken over. Nobody else waits in it: who wants the lock waits in the queue of the name. */
+    private final Set<LocalQueue> transferred = ConcurrentHashMap.newKeySet();
+
     private final Map<String, Acquisition> acquisitions = new ConcurrentHashMap<>();
     private final CompletableFuture<Void> subscribed = new CompletableFuture<>();
 
@@ -145,7 +150,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         Terms brief = Terms.exclusive(longerThanAnAnswer, true);
         LockRequest request = new LockRequest(name, null, brief, 0, 0, true, false);
         EngineContext.requireStack();
-        CompletableFuture<Lease> taken = start(request, null);
+        CompletableFuture<Lease> taken = start(new FutureWaiter(context, request, null, null));
         taken.whenComplete((lease, failure) -> openChannel()); // goes on trying until the store is there
         CompletableFuture<Void> connected = taken.thenCompose(lease -> {
             context.schedule(CHECK_NANOS, () -> subscribed.complete(null));
@@ -232,11 +237,17 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     /** As {@link #acquire} for a lease that belongs to no thread; cancelling the future ends the wait. */
     public CompletableFuture<Lease> acquireAsync(LockRequest request) {
         EngineContext.requireStack();
-        return start(request, requested(request, null));
+        return start(new FutureWaiter(context, request, requested(request, null), null));
     }
 
-    private CompletableFuture<Lease> start(LockRequest request, @Nullable UseNotifier use) {
-        FutureWaiter waiter = entered(new FutureWaiter(context, request, use));
+    /** Takes over a hold that another engine, or this one, has given away; cancelling the future gives the lock back. */
+    CompletableFuture<Lease> takeOver(LockRequest request, Transfer transfer) {
+        EngineContext.requireStack();
+        return start(new FutureWaiter(context, request, requested(request, null), transfer));
+    }
+
+    private CompletableFuture<Lease> start(FutureWaiter waiter) {
+        entered(waiter);
         try {
             return waiter.start();
         } catch (Throwable thrown) { // the caller has no future that would ever tell
@@ -267,20 +278,31 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     }
 
     private void enter(Waiter waiter) {
-        String name = waiter.request().name();
-        LockKind kind = waiter.request().terms().kind();
-        Map<String, LocalQueue> ofKind = queues(kind);
         LocalQueue queue;
         do {
-            LocalQueue known = ofKind.get(name);
-            queue = known != null ? known : ofKind.computeIfAbsent(name, n -> new LocalQueue(n, kind, this));
+            queue = queueFor(waiter);
         } while (!queue.enter(waiter));
         onceASecond.start(); // not before: there must be something to check
     }
 
+    private LocalQueue queueFor(Waiter waiter) {
+        String name = waiter.request().name();
+        LockKind kind = waiter.request().terms().kind();
+        if (waiter.transfer() != null) {
+            LocalQueue own = new LocalQueue(name, kind, this);
+            transferred.add(own);
+            return own;
+        }
+        Map<String, LocalQueue> ofKind = queues(kind);
+        LocalQueue known = ofKind.get(name);
+        return known != null ? known : ofKind.computeIfAbsent(name, n -> new LocalQueue(n, kind, this));
+    }
+
     /** Called when nothing is under way in the queue, with its mutex held. */
     void retire(LocalQueue queue) {
-        queues(queue.kind()).remove(queue.name(), queue);
+        if (!transferred.remove(queue)) {
+            queues(queue.kind()).remove(queue.name(), queue);
+        }
     }
 
     private Map<String, LocalQueue> queues(LockKind kind) {
@@ -289,11 +311,14 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     /** Of all kinds. */
     private Stream<LocalQueue> queues(String name) {
-        return queues.values().stream().map(ofKind -> ofKind.get(name)).filter(Objects::nonNull);
+        return Stream.concat(
+                queues.values().stream().map(ofKind -> ofKind.get(name)).filter(Objects::nonNull),
+                transferred.stream().filter(queue -> queue.name().equals(name)));
     }
 
     Stream<LocalQueue> queues() {
-        return queues.values().stream().flatMap(ofKind -> ofKind.values().stream());
+        return Stream.concat(
+                queues.values().stream().flatMap(ofKind -> ofKind.values().stream()), transferred.stream());
     }
 
     /**

@@ -2,9 +2,12 @@ package io.github.lockboot.engine;
 
 import java.time.Duration;
 import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockOptions;
+import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.LockOrder;
 import org.jspecify.annotations.Nullable;
 
@@ -59,6 +62,41 @@ public record LockRequest(
         Terms lingering(long nanos) {
             long longest = nanos > 0 ? LockStore.CLAIM_LEASE_MILLIS : ttlMillis;
             return new Terms(kind, permits, Math.min(ttlMillis, longest), renew, nanos);
+        }
+    }
+
+    /**
+     * A hold on its way from one process to another. In the store it belongs to an id that no engine uses, until another process takes it over.
+     *
+     * @param name of the lock
+     * @param kind as which it is held
+     * @param id that has it meanwhile
+     * @param grantNumber of its grant, which stays the same
+     * @param token its fencing token, which stays the same
+     */
+    record Transfer(String name, LockKind kind, String id, long grantNumber, long token) {
+
+        private static final Pattern TEXT =
+                Pattern.compile("1 (EXCLUSIVE|LIMITED) (\\S+) (\\d{1,18}) (\\d{1,18}) (.+)", Pattern.DOTALL);
+
+        /** {@return a text on which this and later versions agree} The number at its beginning is that of the format. */
+        String text() {
+            return "1 " + kind + " " + id + " " + grantNumber + " " + token + " " + name;
+        }
+
+        /** @throws IllegalArgumentException if it is not the text of a transfer */
+        static Transfer parse(String text) {
+            Matcher parts = TEXT.matcher(text);
+            if (!parts.matches()) {
+                String start = LockNames.printable(text.substring(0, Math.min(text.length(), 80)));
+                throw new IllegalArgumentException("'" + start + "' is not a text that Lease.handOver() has returned");
+            }
+            return new Transfer(
+                    LockNames.valid(Objects.requireNonNull(parts.group(5))),
+                    LockKind.valueOf(parts.group(1)),
+                    Objects.requireNonNull(parts.group(2)),
+                    Long.parseLong(parts.group(3)),
+                    Long.parseLong(parts.group(4)));
         }
     }
 

@@ -41,8 +41,8 @@ public interface LockStore {
     interface Client {
 
         /**
-         * {@return whether a lease counts only once replicas, or a file, have it} Then only the answers to {@link #acquire} and
-         * {@link #renew} count, which come once that is so or fail. What else tells of a grant is a reason to ask.
+         * {@return whether a lease counts only once replicas, or a file, have it} Then only the answers to {@link #acquire},
+         * {@link #transfer} and {@link #renew} count, which come once that is so or fail. What else tells of a grant is a reason to ask.
          */
         default boolean acknowledges() {
             return false;
@@ -106,6 +106,12 @@ public interface LockStore {
      * command could renew or release. {@code KEPT} or {@code NOT_HOLDER}.
      */
     CompletableFuture<Reply> keep(String name, String id, long grantNumber, long millis);
+
+    /**
+     * Gives the hold of the grant with this number to another id, with a new lease; if that has it already, extends its lease. {@code GRANTED},
+     * if the client {@link Client#acknowledges} only once that is acknowledged, or {@code NOT_HOLDER}.
+     */
+    CompletableFuture<Reply> transfer(String name, String id, long grantNumber, String toId, long ttlMillis);
 
     /**
      * Makes a shared hold of the exclusive one with this number, under the same id and lease; waiting readers are admitted.

@@ -5,6 +5,7 @@ import java.util.function.Consumer;
 
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockUnavailableException;
+import io.github.lockboot.engine.LockRequest.Transfer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -90,6 +91,12 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
 
     final LockRequest request() {
         return request;
+    }
+
+    /** What it takes over; null if it acquires the lock. */
+    @Nullable
+    Transfer transfer() {
+        return null;
     }
 
     /** Notifies listeners of the wait or the hold, if there are any. */

@@ -133,6 +133,20 @@ final class MemoryStore implements LockStore {
     }
 
     @Override
+    public CompletableFuture<Reply> transfer(String name, String id, long grantNumber, String toId, long ttlMillis) {
+        return ask(name, state -> {
+            Holder known = state.holderOf(toId);
+            Holder holder = known != null ? known : state.holderOf(id);
+            if (holder == null || grantNumber != holder.grantNumber) {
+                return Reply.Plain.NOT_HOLDER;
+            }
+            holder.id = toId;
+            holder.extend(ttlMillis);
+            return state.answerTo(toId);
+        });
+    }
+
+    @Override
     public CompletableFuture<Reply> downgrade(String name, String id, long grantNumber, long lastToken) {
         return askAsHolder(name, id, (state, holder) -> {
             if (grantNumber != holder.grantNumber || holder.terms.kind() == LockKind.LIMITED) {

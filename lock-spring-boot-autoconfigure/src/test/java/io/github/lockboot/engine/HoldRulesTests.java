@@ -11,6 +11,7 @@ import io.github.lockboot.Lease;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.engine.LockRequest.Transfer;
 import io.github.lockboot.engine.ScriptedEngine.Sent;
 import io.github.lockboot.redis.protocol.Kind;
 import org.junit.jupiter.api.Test;
@@ -372,6 +373,11 @@ class HoldRulesTests {
 
             @Override
             public void keepUntil(Hold hold, long nanoTime) {}
+
+            @Override
+            public CompletableFuture<Hold.Release> handOver(Hold hold, Transfer to) {
+                return CompletableFuture.completedFuture(Hold.Release.PASSED_ON);
+            }
 
             @Override
             public boolean extend(Hold hold, long millis) {

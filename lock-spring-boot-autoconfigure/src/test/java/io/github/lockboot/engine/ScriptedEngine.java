@@ -33,6 +33,7 @@ public final class ScriptedEngine {
             LuaScript.ACQUIRE, "acquire",
             LuaScript.UNLOCK, "unlock",
             LuaScript.KEEP, "keep",
+            LuaScript.TRANSFER, "transfer",
             LuaScript.DOWNGRADE, "downgrade",
             LuaScript.RENEW, "renew",
             LuaScript.RENEW_PERMITS, "renew-permits",

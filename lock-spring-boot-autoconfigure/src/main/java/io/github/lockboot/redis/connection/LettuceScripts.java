@@ -73,7 +73,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private static final long FOLLOW_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final Set<LuaScript> TAKING_LEASES =
-            Set.of(LuaScript.ACQUIRE, LuaScript.RENEW, LuaScript.RENEW_PERMITS);
+            Set.of(LuaScript.ACQUIRE, LuaScript.TRANSFER, LuaScript.RENEW, LuaScript.RENEW_PERMITS);
 
     private final Supplier<StringRedisTemplate> template;
     private final Timer timer;

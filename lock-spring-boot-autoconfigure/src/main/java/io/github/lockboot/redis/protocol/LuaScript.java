@@ -32,6 +32,7 @@ public final class LuaScript extends DefaultRedisScript<String> {
     public static final LuaScript ACQUIRE = of("acquire.lua");
     public static final LuaScript UNLOCK = of("unlock.lua");
     public static final LuaScript KEEP = of("keep.lua");
+    public static final LuaScript TRANSFER = of("transfer.lua");
     public static final LuaScript RENEW = of("renew.lua");
     public static final LuaScript RENEW_PERMITS = of("renew-permits.lua");
     public static final LuaScript DOWNGRADE = of("downgrade.lua");

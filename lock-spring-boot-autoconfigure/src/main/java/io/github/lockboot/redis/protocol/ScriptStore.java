@@ -151,6 +151,11 @@ public final class ScriptStore implements LockStore {
     }
 
     @Override
+    public CompletableFuture<Reply> transfer(String name, String id, long grantNumber, String toId, long ttlMillis) {
+        return run(LuaScript.TRANSFER, name, toId, id, grantNumber, ttlMillis);
+    }
+
+    @Override
     public CompletableFuture<Reply> renew(
             String name, String id, long grantNumber, long ttlMillis, Consumer<Reply> late) {
         return run(late, LuaScript.RENEW, name, id, grantNumber, ttlMillis);

@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.engine.Grant.Moment;
+import io.github.lockboot.engine.LockRequest.Transfer;
 import io.github.lockboot.schedules.StillTimer;
 
 /** Holds without an engine: their releases are counted. */
@@ -36,6 +37,11 @@ final class Holds {
         public void keepUntil(Hold hold, long nanoTime) {}
 
         @Override
+        public CompletableFuture<Hold.Release> handOver(Hold hold, Transfer to) {
+            return CompletableFuture.completedFuture(Hold.Release.PASSED_ON);
+        }
+
+        @Override
         public boolean extend(Hold hold, long millis) {
             return false;
         }
@@ -61,7 +67,7 @@ final class Holds {
 
     /** One that its waiter has not claimed yet. */
     static Hold granted(Hold.Releaser releaser) {
-        FutureWaiter waiter = new FutureWaiter(CONTEXT, REQUEST, null);
+        FutureWaiter waiter = new FutureWaiter(CONTEXT, REQUEST, null, null);
         return new Hold(CONTEXT, releaser, "id", grant(), waiter);
     }
 
