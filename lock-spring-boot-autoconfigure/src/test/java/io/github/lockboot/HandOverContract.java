@@ -173,7 +173,13 @@ abstract class HandOverContract extends TwoInstances {
                 .isThrownBy(() -> otherRegistry().takeOver(handedOver, another))
                 .withMessageContaining(name)
                 .withMessageContaining("pass the options it was acquired with");
-        for (String text : List.of("", "1", name, handedOver.replaceFirst("1", "2"))) {
+        for (String text : List.of(
+                "",
+                "1",
+                name,
+                handedOver.replaceFirst("1", "2"),
+                handedOver.replace("transfer-", ""),
+                handedOver + "\uD800")) {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> takenOver(otherRegistry(), text))
                     .withMessageContaining("Lease.handOver()");

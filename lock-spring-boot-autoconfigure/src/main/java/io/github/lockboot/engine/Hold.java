@@ -100,9 +100,6 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         void endLapsed();
     }
 
-    /** Begins the id of a hold that is handed over: a session that no engine has, so that no message reaches one. */
-    private static final String TRANSFER = "transfer-";
-
     private static final String HAND_OVER_UNANSWERED =
             "its hand-over was not answered, so it becomes free within its ttl: acquire it again";
     private static final Runnable NOTHING_MORE = () -> {};
@@ -485,7 +482,8 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
             throw new IllegalStateException("a shared lease cannot be handed over: lock '" + LockNames.printable(name())
                     + "' may have other readers in this process");
         }
-        Transfer to = new Transfer(name(), grant.terms().kind(), TRANSFER + acquisitionId, grant.grantNumber(), token);
+        Transfer to = new Transfer(
+                name(), grant.terms().kind(), Transfer.ID_PREFIX + acquisitionId, grant.grantNumber(), token);
         Release handedOver = awaited(ended(() -> releaser.handOver(this, to)));
         if (handedOver == Release.PASSED_ON) {
             throw new IllegalStateException(

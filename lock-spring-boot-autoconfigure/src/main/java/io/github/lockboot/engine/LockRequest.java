@@ -2,8 +2,6 @@ package io.github.lockboot.engine;
 
 import java.time.Duration;
 import java.util.Objects;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockOptions;
@@ -76,27 +74,34 @@ public record LockRequest(
      */
     record Transfer(String name, LockKind kind, String id, long grantNumber, long token) {
 
-        private static final Pattern TEXT =
-                Pattern.compile("1 (EXCLUSIVE|LIMITED) (\\S+) (\\d{1,18}) (\\d{1,18}) (.+)", Pattern.DOTALL);
+        /** Begins each such id: a session that no engine has, so that no message reaches one. */
+        static final String ID_PREFIX = "transfer-";
+
+        private static final String FORMAT = "1";
+        private static final int WORDS = 6;
 
         /** {@return a text on which this and later versions agree} The number at its beginning is that of the format. */
         String text() {
-            return "1 " + kind + " " + id + " " + grantNumber + " " + token + " " + name;
+            return String.join(" ", FORMAT, kind.name(), id, Long.toString(grantNumber), Long.toString(token), name);
         }
 
         /** @throws IllegalArgumentException if it is not the text of a transfer */
         static Transfer parse(String text) {
-            Matcher parts = TEXT.matcher(text);
-            if (!parts.matches()) {
-                String start = LockNames.printable(text.substring(0, Math.min(text.length(), 80)));
-                throw new IllegalArgumentException("'" + start + "' is not a text that Lease.handOver() has returned");
+            String[] words = text.split(" ", WORDS);
+            try {
+                if (words.length == WORDS && words[0].equals(FORMAT) && words[2].startsWith(ID_PREFIX)) {
+                    return new Transfer(
+                            LockNames.valid(words[5]),
+                            LockKind.valueOf(words[1]),
+                            words[2],
+                            Long.parseLong(words[3]),
+                            Long.parseLong(words[4]));
+                }
+            } catch (IllegalArgumentException another) {
+                // as below
             }
-            return new Transfer(
-                    LockNames.valid(Objects.requireNonNull(parts.group(5))),
-                    LockKind.valueOf(parts.group(1)),
-                    Objects.requireNonNull(parts.group(2)),
-                    Long.parseLong(parts.group(3)),
-                    Long.parseLong(parts.group(4)));
+            String start = LockNames.printable(text.substring(0, Math.min(text.length(), 80)));
+            throw new IllegalArgumentException("'" + start + "' is not a text that Lease.handOver() has returned");
         }
     }
 

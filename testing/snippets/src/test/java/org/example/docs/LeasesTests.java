@@ -8,9 +8,11 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.DistributedLock.Release;
+import io.github.lockboot.Lease;
 import io.github.lockboot.LockContext;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockOptions;
+import io.github.lockboot.LockRegistry;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.observability.LockEvent;
 import org.junit.jupiter.api.Test;
@@ -84,6 +86,23 @@ class LeasesTests extends OnRedis {
         assertThat(goOn).isTrue();
         assertThat(lock.remainingLease()).isGreaterThan(Duration.ofMinutes(1));
         lock.unlock();
+    }
+
+    @Test
+    void aLeaseThatIsHandedOverGoesOnElsewhere() throws Exception {
+        LockRegistry elsewhere = anotherInstance();
+        // tag::handed-over
+        Lease lease = registry.acquire("import:42");
+        String text = lease.handOver(); // from now on, this process has no part in the lock
+        // end::handed-over
+        long token = lease.fencingToken();
+        assertThat(lease.isValid()).isFalse();
+        // tag::taken-over
+        try (Lease taken = elsewhere.takeOver(text)) { // one of several; LockLostException for the others
+            assertThat(taken.fencingToken()).isEqualTo(token);
+        }
+        // end::taken-over
+        assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> registry.takeOver(text));
     }
 
     @Test
