@@ -188,10 +188,10 @@ public interface LockRegistry {
 
     /**
      * Takes over the lease that another process, or this one, has handed over. It has the same fencing token. Of several calls with one text,
-     * one gets the lease, and it is held for no longer than if it had been acquired now.
+     * one gets the lease.
      *
-     * <p>If Redis does not answer, it is asked again during the wait time of the options. If the call fails after that, or is interrupted, and
-     * had the lease by then, the lock is released.
+     * <p>Sends one command. If Redis does not answer, it is asked again until the wait time of the options is over. A call that fails then, or
+     * is interrupted, releases the lock if Redis has given it the lease.
      *
      * <p>By default, the method is not supported. Registries of this library support it.
      *

@@ -90,12 +90,12 @@ public record LockRequest(
             String[] words = text.split(" ", WORDS);
             try {
                 if (words.length == WORDS && words[0].equals(FORMAT) && words[2].startsWith(ID_PREFIX)) {
-                    return new Transfer(
-                            LockNames.valid(words[5]),
-                            LockKind.valueOf(words[1]),
-                            words[2],
-                            Long.parseLong(words[3]),
-                            Long.parseLong(words[4]));
+                    LockKind kind = LockKind.valueOf(words[1]);
+                    long grantNumber = Long.parseLong(words[3]);
+                    long token = Long.parseLong(words[4]);
+                    if (grantNumber > 0 && token >= grantNumber && token - grantNumber < kind.tokens()) {
+                        return new Transfer(LockNames.valid(words[5]), kind, words[2], grantNumber, token);
+                    }
                 }
             } catch (IllegalArgumentException another) {
                 // as below

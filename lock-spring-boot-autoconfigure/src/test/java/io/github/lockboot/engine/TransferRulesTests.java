@@ -1,6 +1,7 @@
 package io.github.lockboot.engine;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -21,6 +22,7 @@ import static io.github.lockboot.engine.ScriptedEngine.NAME;
 import static io.github.lockboot.engine.ScriptedEngine.TTL;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /** A hold that changes its process, whatever becomes of the commands and their answers. */
 class TransferRulesTests {
@@ -128,6 +130,21 @@ class TransferRulesTests {
             assertThat(scripted.engine.inUse()).isZero();
             assertThat(told).hasValue(0);
         }
+    }
+
+    /** A release tells the store the last token, from which it counts on. */
+    @Test
+    void aTokenThatTheGrantDoesNotHaveIsRefused() {
+        for (LockKind kind : List.of(LockKind.EXCLUSIVE, LockKind.LIMITED)) {
+            Transfer last = new Transfer(NAME, kind, "transfer-a-1", 200, 200 + kind.tokens() - 1);
+            assertThat(Transfer.parse(last.text())).isEqualTo(last);
+            for (long token : List.of(199L, -1L, 200 + kind.tokens(), Long.MAX_VALUE)) {
+                Transfer forged = new Transfer(NAME, kind, "transfer-a-1", 200, token);
+                assertThatIllegalArgumentException().isThrownBy(() -> Transfer.parse(forged.text()));
+            }
+        }
+        Transfer overflowing = new Transfer(NAME, LockKind.EXCLUSIVE, "transfer-a-1", Long.MIN_VALUE, Long.MAX_VALUE);
+        assertThatIllegalArgumentException().isThrownBy(() -> Transfer.parse(overflowing.text()));
     }
 
     @Nested
