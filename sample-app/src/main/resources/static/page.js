@@ -39,6 +39,7 @@ function render() {
     renderPacket();
     renderTickets();
     renderFencing();
+    renderHandOver();
     renderLeader();
     renderEvents('events', snapshot.events);
   }
@@ -78,10 +79,10 @@ function nameOf(lock) {
 function holderOf(lock) {
   const holder = element('span', 'holder');
   const counts = new Map();
-  lock.holders.forEach(instance => counts.set(instance, (counts.get(instance) ?? 0) + 1));
+  lock.holders.filter(Boolean).forEach(instance => counts.set(instance, (counts.get(instance) ?? 0) + 1));
   holder.append(...[...counts].map(([instance, times]) => chip(instance, times)));
-  if (lock.kind || !lock.holders.length) {
-    const how = !lock.holders.length ? 'free' : lock.kind < 0 ? 'readers' : 'permits';
+  if (lock.kind || !counts.size) {
+    const how = !lock.holders.length ? 'free' : !counts.size ? 'on-its-way' : lock.kind < 0 ? 'readers' : 'permits';
     holder.append(element('small', '', t(`locks.${how}`, { count: lock.holders.length, limit: lock.kind })));
   }
   return holder;
@@ -205,6 +206,16 @@ function renderFencing() {
   one('price').textContent = price ? t(`fencing.value.${price}`) : '–';
 }
 
+/** The parts of the job that are done, each with the instance that did it, and those ahead. */
+function renderHandOver() {
+  const { text, parts: newest } = snapshot.scenarios.handover.state;
+  const parts = [...newest].reverse();
+  const ahead = Array.from({ length: 6 - parts.length }, () => element('span', 'chip ahead', '–'));
+  one('parts').replaceChildren(...parts.map(part => chip(part.instance)), ...ahead);
+  one('job-token').textContent = parts[0]?.token ?? '–';
+  one('job-text').textContent = text || '–';
+}
+
 /** Who leads is in the lock; since when is in the change with its token. */
 function renderLeader() {
   const { changes, runs } = snapshot.scenarios.leader.state;
@@ -218,11 +229,16 @@ function renderLeader() {
 }
 
 function renderEvents(list, events) {
-  const kinds = { lost: 'bad', refused: 'good', crashed: 'bad' };
+  const kinds = { lost: 'bad', refused: 'good', crashed: 'bad', 'both-orders': 'bad', 'given-up': 'bad', 'take-over-refused': 'good' };
   const lines = events.map(event => {
     const line = element('li', '');
     line.dataset.kind = event.kind;
-    const words = { ...event, price: event.price && t(`fencing.value.${event.price}`), outcome: t(event.outcome ?? '') };
+    const words = {
+      ...event,
+      price: event.price && t(`fencing.value.${event.price}`),
+      outcome: t(event.outcome ?? ''),
+      message: event.message?.split('; see ')[0], // without the address of the page that explains it
+    };
     line.append(element('time', '', clock(event.at)), element('span', kinds[event.kind] ?? '', t(`event.${event.kind}`, words)));
     return line;
   });
@@ -261,7 +277,7 @@ async function toggleLoad(card) {
   if (mode) {
     query.set('mode', mode.value);
   }
-  query.set('seconds', seconds ? seconds.value : 10);
+  query.set('seconds', seconds?.value ?? card.querySelector('[data-load]').dataset.loadSeconds ?? 10);
   try {
     const answer = await fetch(`loads/${card.dataset.scenario}${running ? '' : `?${query}`}`, { method: running ? 'DELETE' : 'POST' });
     if (!answer.ok) {

@@ -25,6 +25,9 @@ class LockReader {
     private static final Pattern WAITER = Pattern.compile("\\[\"([^\"]+)-[^\"-]+\",");
     private static final Pattern HOLDER = Pattern.compile(WAITER + "(\\d+),(\\d+),(-?\\d+)");
 
+    /** Begins the session of a lease that was handed over, until an instance takes it over. */
+    private static final String ON_ITS_WAY = "transfer-";
+
     private final StringRedisTemplate redis;
     private final String keyPrefix;
 
@@ -53,7 +56,9 @@ class LockReader {
         return new LockView(
                 scenario,
                 lock,
-                holders.stream().map(holder -> instanceOf.apply(holder.session)).toList(),
+                holders.stream()
+                        .map(holder -> holder.session.startsWith(ON_ITS_WAY) ? "" : instanceOf.apply(holder.session))
+                        .toList(),
                 first.kind,
                 token.isEmpty() ? part(parts, 1) : token,
                 Math.max(first.until - now, 0),
@@ -100,7 +105,8 @@ class LockReader {
     /**
      * A lock as the page shows it.
      *
-     * @param holders the instance of each hold; empty if it is free. The readers of an instance share a hold, and each permit is one
+     * @param holders the instance of each hold, "" for one that is handed over; empty if it is free. The readers of an instance share a
+     *     hold, and each permit is one
      * @param kind how they hold it: 0 alone, -1 as readers, above zero with so many permits
      * @param token the newest fencing token that Redis gave, as text because JavaScript rounds integers of this size
      * @param leftMs how long the first lease to end still lasts

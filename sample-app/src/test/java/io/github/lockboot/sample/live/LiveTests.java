@@ -68,6 +68,16 @@ class LiveTests extends OnTwoInstances {
     }
 
     @Test
+    void aLockThatIsHandedOverIsShownAsTakenByNoInstance() throws Exception {
+        LockRegistry locks = one.bean(LockRegistry.class);
+        String handedOver = locks.acquire("long-job").handOver();
+        try (LiveStream stream = new LiveStream(two.url())) {
+            stream.await("$.locks[?(@.name=='long-job')].holders[0]", List.of(""));
+        }
+        locks.takeOver(handedOver).close();
+    }
+
+    @Test
     void aClosedTabDoesNotEndTheBroadcast() throws Exception {
         try (LiveStream stays = new LiveStream(one.url())) {
             assertThat(stays.firstLine()).isEqualTo(":open");

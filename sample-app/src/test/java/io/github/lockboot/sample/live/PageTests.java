@@ -3,6 +3,7 @@ package io.github.lockboot.sample.live;
 import java.time.Duration;
 import java.util.List;
 
+import io.github.lockboot.LockRegistry;
 import io.github.lockboot.fixture.Await;
 import io.github.lockboot.leader.LeaderElection;
 import io.github.lockboot.sample.OnTwoInstances;
@@ -28,6 +29,8 @@ class PageTests extends OnTwoInstances {
             Await.until(
                     "permits are held",
                     () -> page.text("[data-lock='partner'] .holder").contains("of 5 permits"));
+            page.script("document.querySelector('[data-scenario=transfers] [data-mode]').value = 'all-of'");
+            List.of("transfers", "handover").forEach(load -> page.click("[data-scenario='" + load + "'] [data-load]"));
             page.picture("sample-light", 1280, Duration.ofSeconds(4));
             Await.until("all loads are over", () -> running(page) == 0);
             SampleLoads.awaitEnd(two);
@@ -58,18 +61,68 @@ class PageTests extends OnTwoInstances {
     void aPausedHolderIsSeenToLoseTheLockAndToBeRefused() throws Exception {
         try (Chromium page = Chromium.start("en", true)) {
             page.open(two.url(), 1280, 900);
-            SampleLoads.ALL.forEach(load -> page.click("[data-scenario='" + load + "'] [data-load]"));
             page.script("document.querySelector('[data-seconds]').value = '8'");
             page.click("[data-scenario='fencing'] [data-load]");
+            SampleLoads.ALL.forEach(load -> page.click("[data-scenario='" + load + "'] [data-load]"));
             for (String kind : List.of("held", "lost", "granted", "written", "refused")) {
-                Await.until(
-                        "the event " + kind,
-                        () -> !page.find("#events [data-kind='" + kind + "']").isEmpty());
+                awaitEvent(page, kind);
             }
             Await.until(
                     "the value of the second holder", () -> page.text("#price").equals("written in time"));
             page.picture("sample-dark", 1280, Duration.ZERO);
             SampleLoads.awaitEnd(two);
+            assertThat(page.errors()).isEmpty();
+        }
+    }
+
+    @Test
+    void transfersBothWaysAreSeenToBlockEachOtherUnlessTheyTakeBothLocksAtOnce() {
+        try (Chromium page = Chromium.start("zh-CN", false)) {
+            page.open(one.url(), 1280, 900);
+            page.click("[data-scenario='transfers'] [data-load]");
+            awaitEvent(page, "both-orders");
+            awaitEvent(page, "given-up");
+            assertThat(page.text("#events [data-kind='both-orders']")).contains("相反的顺序", "transfer:");
+            assertThat(page.text("#events [data-kind='given-up']")).contains("this thread held lock 'transfer:");
+            Await.until(
+                    "both or one are counted",
+                    () -> page.text("[data-path='transfers.givenUp']").matches("[12]"));
+            Await.until("the transfers are over", () -> running(page) == 0);
+            page.script("document.querySelector('[data-scenario=transfers] [data-mode]').value = 'all-of'");
+            page.click("[data-scenario='transfers'] [data-load]");
+            Await.until(
+                    "both are made",
+                    () -> page.text("[data-path='transfers.made']").equals("2")
+                            && page.text("[data-path='transfers.balances.A']").equals("110.00")
+                            && page.text("[data-path='transfers.balances.B']").equals("90.00"));
+            assertThat(page.text("[data-path='transfers.givenUp']")).isEqualTo("0");
+            assertThat(page.errors()).isEmpty();
+        }
+    }
+
+    @Test
+    void aJobIsSeenToChangeItsInstanceAndKeepItsToken() throws Exception {
+        try (Chromium page = Chromium.start("en", false)) {
+            strings().delete("sample:events"); // another test may have run the job
+            page.open(one.url(), 1280, 900);
+            page.click("[data-scenario='handover'] [data-load]");
+            awaitEvent(page, "take-over-refused");
+            String token = page.text("#job-token");
+            assertThat(page.text("#job-text")).contains(token, "long-job");
+            String first = ":" + one.bean(Instances.class).name();
+            String second = ":" + two.bean(Instances.class).name();
+            assertThat(page.text("#events [data-kind='job-begun']")).contains(first, token);
+            assertThat(page.text("#events [data-kind='job-ended']")).contains(second, token);
+            assertThat(page.text("#events [data-kind='take-over-refused']"))
+                    .contains(first, "refused", "taken over by another");
+            String parts = String.join("\n", first, first, first, second, second, second);
+            Await.until("all parts", () -> page.text("#parts").equals(parts));
+            LockRegistry locks = one.bean(LockRegistry.class);
+            String onItsWay = locks.acquire("long-job").handOver();
+            Await.until(
+                    "a lock that no instance has",
+                    () -> page.text("[data-lock='long-job'] .holder").equals("handed over"));
+            locks.takeOver(onItsWay).close();
             assertThat(page.errors()).isEmpty();
         }
     }
@@ -134,6 +187,12 @@ class PageTests extends OnTwoInstances {
             Await.until("the load is stopped", () -> running(page) == 0);
             assertThat(page.errors()).isEmpty();
         }
+    }
+
+    private static void awaitEvent(Chromium page, String kind) {
+        Await.until(
+                "the event " + kind,
+                () -> !page.find("#events [data-kind='" + kind + "']").isEmpty());
     }
 
     private static void assertPayments(Chromium page) {

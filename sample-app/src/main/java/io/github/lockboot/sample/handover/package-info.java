@@ -1,0 +1,4 @@
+@NullMarked
+package io.github.lockboot.sample.handover;
+
+import org.jspecify.annotations.NullMarked;
