@@ -24,6 +24,7 @@ CONSTANTS
     Permits,        \* the n of the limited holds that clients may ask for
     MaxReaders,     \* of one client: those after the first join its shared hold
     Trying,         \* TRUE: clients may ask without being queued
+    Transfers,      \* TRUE: clients may give up holds, and take over those of others
     MaxIds,         \* acquisitions per client
     MaxFence,       \* bounds the number of grants
     MaxInFlight,    \* messages per client
@@ -40,11 +41,14 @@ VARIABLES
     cl,             \* clients
     past,           \* history of tokens under which anybody began to believe it holds: newest, the largest, exclusive or
                     \* shared; permits, those of permits since; reads, that of the last reader, unless something came between
+    given,          \* holds that clients have given up, for any client to take over; whoever can know of one may try
     faults          \* deliveries repeated, clients crashed, messages lost
 
-vars == <<r, net, cl, past, faults>>
+vars == <<r, net, cl, past, given, faults>>
 
 None == <<>>                    \* no id; an id is <<client, number>>
+ToNobody(id) == <<id[1], -id[2]>> \* the id that has the hold meanwhile; no client has it
+IsOfNobody(id) == id[2] < 0
 Max(a, b) == IF a > b THEN a ELSE b
 Min(a, b) == IF a < b THEN a ELSE b
 Minus(a, b) == IF a > b THEN a - b ELSE 0
@@ -54,7 +58,7 @@ Shared == -1
 Kinds == {Exclusive} \union Permits \union IF Reading THEN {Shared} ELSE {}
 IsLimited(kind) == kind > 0
 
-Commands == {"acquire", "unlock", "renew", "cancel", "downgrade"}
+Commands == {"acquire", "unlock", "renew", "cancel", "downgrade", "transfer"}
 
 \* One number here, another for each id, kind or lease in a trace: Trace.tla defines them anew.
 TtlOf(id) == Ttl
@@ -196,6 +200,19 @@ Downgrade(m) ==
        ELSE IF Mutant = "downgrade-revives" THEN [s EXCEPT !.holders = @ \union {revived}]
        ELSE NotOwner(s, m)
 
+\* The grant has another id from then on, and a new lease. Once m.id has it, it is asked for again.
+Transfer(m) ==
+    LET s == TLCEval(Settled(None))
+        from == {h \in s.holders : h.id = m.id}
+        found == IF from # {} THEN from
+                 ELSE {h \in s.holders : IF Mutant = "transfer-twice" THEN h.fence = m.tok ELSE h.id = m.from}
+        h == CHOOSE each \in found : TRUE
+        taken == [h EXCEPT !.id = m.id, !.left = Max(@, TtlOf(m.id))]
+        t == [s EXCEPT !.holders = (@ \ {h}) \union {taken}]
+    IN IF found # {} /\ (h.fence = m.tok \/ Mutant = "transfer-unnumbered")
+       THEN OwnerOrQueued(t, m.id, taken.left, m.age)
+       ELSE Answered(s, [k |-> "gone", id |-> m.id])
+
 Cancel(m) ==
     LET s == TLCEval(Settled(None))
         t == [s EXCEPT !.queue = SelectSeq(@, LAMBDA w : w.id # m.id)]
@@ -210,7 +227,8 @@ Ran(m) ==
                        [] m.k = "renew" -> Renew(m)
                        [] m.k = "renew-permits" -> RenewPermits(m)
                        [] m.k = "cancel" -> Cancel(m)
-                       [] m.k = "downgrade" -> Downgrade(m))
+                       [] m.k = "downgrade" -> Downgrade(m)
+                       [] m.k = "transfer" -> Transfer(m))
     IN [s EXCEPT !.out = {IF o.k = "push" THEN [o EXCEPT !.others = AreQueued(s)] ELSE o : o \in @}]
 
 \* A reply is read once.
@@ -228,17 +246,17 @@ Execute(m) ==
     /\ LET s == TLCEval(Ran(m)) IN
        /\ r' = [holders |-> s.holders, fence |-> s.fence, token |-> s.token, queue |-> s.queue]
        /\ past' = IF s.parts THEN [past EXCEPT !.reads = 0] ELSE past
-       /\ LET out == {o \in s.out : IsAlive(o.id[1])} IN
+       /\ LET out == {o \in s.out : IsAlive(o.id[1]) /\ ~IsOfNobody(o.id)} IN
           \/ net' = (net \ {m}) \union out /\ faults' = faults
           \/ faults.dups < MaxDups /\ net' = net \union out /\ faults' = [faults EXCEPT !.dups = @ + 1]
-    /\ UNCHANGED cl
+    /\ UNCHANGED <<cl, given>>
 
 \* A key with nothing but its newest token is not kept for long. Its fence goes on as the clock of Redis does.
 Forget ==
     /\ Reading /\ r.holders = {} /\ r.queue = <<>> /\ r.token > 0
     /\ r' = [r EXCEPT !.token = 0]
     /\ past' = [past EXCEPT !.reads = 0]
-    /\ UNCHANGED <<net, cl, faults>>
+    /\ UNCHANGED <<net, cl, given, faults>>
 
 \* --- the clients -----------------------------------------------------------------------------------------------------
 
@@ -257,6 +275,7 @@ UnlockNextCommand(id, last, next, kind) ==
     [k |-> "unlock", id |-> id, last |-> last, next |-> next, kind |-> kind, age |-> 0]
 UnlockCommand(id, last) == UnlockNextCommand(id, last, None, Exclusive)
 CancelCommand(id) == [k |-> "cancel", id |-> id]
+TransferCommand(id, hold) == [k |-> "transfer", id |-> id, from |-> hold.id, tok |-> hold.tok, age |-> 0]
 
 \* An id that has ended is ended again: by unlock once it was granted, else by cancel.
 EndCommand(c, id) ==
@@ -265,7 +284,7 @@ EndCommand(c, id) ==
 \* A phase under the number, from its start: nothing is held under it.
 Phase(c, phase, n, kind) ==
     [cl[c] EXCEPT !.ph = phase, !.n = n, !.kind = kind, !.fence = 0, !.asked = 0, !.left = 0, !.tok = 0, !.last = 0,
-                  !.readers = 0, !.told = FALSE]
+                  !.readers = 0, !.told = FALSE, !.takes = {}]
 
 Rest(c) == Phase(c, "idle", cl[c].n, Exclusive)
 
@@ -279,22 +298,38 @@ Begin(c) ==
        /\ net' = net \union {AcquireCommand(<<c, n>>, kind, queues)}
     /\ UNCHANGED <<r, past, faults>>
 
+\* Asks for a hold that was given up. An id that is to have it ends as one that has had it, which tells the token.
+TakeOver(c) ==
+    /\ Transfers /\ cl[c].ph = "idle" /\ cl[c].n < MaxIds /\ Room(c)
+    /\ \E hold \in given :
+       LET id == <<c, cl[c].n + 1>>
+           phase == Phase(c, "waiting", id[2], hold.kind)
+       IN /\ cl' = [cl EXCEPT ![c] = [phase EXCEPT
+                     !.takes = {hold},
+                     !.granted = IF Mutant = "take-over-untold" THEN @ ELSE @ \union {id[2]},
+                     !.top = Max(@, hold.last)]]
+          /\ net' = net \union {TransferCommand(id, hold)}
+    /\ UNCHANGED <<r, past, faults>>
+
+Takes(c) == CHOOSE hold \in cl[c].takes : TRUE
+
 \* Asks again: its interval has passed, or the answer has not come in time.
 MayPoll(c) ==
     /\ IsWaiting(c) /\ Mutant # "no-poll"
     /\ IF Prompt THEN About(Id(c)) = {} /\ (cl[c].fence = 0 \/ cl[c].asked > 0)
-       ELSE Room(c) /\ ~\E m \in net : m.k = "acquire" /\ m.id = Id(c) /\ m.age = 0
+       ELSE Room(c) /\ ~\E m \in net : m.k \in {"acquire", "transfer"} /\ m.id = Id(c) /\ m.age = 0
 
 Poll(c) ==
     /\ MayPoll(c)
-    /\ net' = net \union {AcquireCommand(Id(c), cl[c].kind, TRUE)}
+    /\ net' = net \union {IF cl[c].takes = {} THEN AcquireCommand(Id(c), cl[c].kind, TRUE) ELSE TransferCommand(Id(c), Takes(c))}
     /\ UNCHANGED <<r, cl, past, faults>>
 
 \* Whoever waited has gone: one step decides that a grant which comes now is too late.
 Leave(c) ==
     /\ IsWaiting(c)
     /\ cl' = [cl EXCEPT ![c] = Rest(c)]
-    /\ net' = net \union {CancelCommand(Id(c))}
+    /\ net' = net \union {IF cl[c].takes = {} \/ Mutant = "take-over-untold" THEN CancelCommand(Id(c))
+                          ELSE UnlockCommand(Id(c), Takes(c).last)}
     /\ UNCHANGED <<r, past, faults>>
 
 MayRenew(c) ==
@@ -355,6 +390,17 @@ ReleaseWithNext(c) ==
        /\ cl' = [cl EXCEPT ![c] = Phase(c, "waiting", cl[c].n + 1, kind)]
     /\ UNCHANGED <<r, past, faults>>
 
+\* The hold ends here, then Redis is asked to give it to an id of nobody. If there is no answer, the id is ended again. Whoever takes the
+\* hold over may know of it before there is an answer.
+HandOver(c) ==
+    /\ Transfers /\ IsHeld(c) /\ cl[c].left > 0 /\ cl[c].kind # Shared /\ Room(c)
+    /\ LET hold == [id |-> ToNobody(Id(c)), tok |-> cl[c].tok, last |-> cl[c].last, kind |-> cl[c].kind]
+           command == [TransferCommand(hold.id, hold) EXCEPT !.from = Id(c)]
+       IN /\ given' = given \union {hold}
+          /\ \E again \in SUBSET {UnlockCommand(Id(c), cl[c].last)} : net' = net \union {command} \union again
+    /\ IF Mutant = "give-up-late" THEN cl' = cl ELSE cl' = [cl EXCEPT ![c] = Rest(c)]
+    /\ UNCHANGED <<r, past, faults>>
+
 \* The deadline has passed and somebody looked.
 NoticeLoss(c) ==
     /\ IsHeld(c) /\ cl[c].left = 0
@@ -371,10 +417,11 @@ Crash(c) ==
 
 \* All readers who wait are served by the grant.
 Holds(c, m, left) == \E readers \in IF cl[c].kind = Shared THEN WaitingWith(c) ELSE {0} :
-    /\ cl' = [cl EXCEPT ![c].ph = "held", ![c].left = left, ![c].tok = m.fence, ![c].last = m.token,
-                        ![c].top = Max(@, m.token), ![c].granted = @ \union {cl[c].n}, ![c].fence = 0, ![c].asked = 0,
+    LET token == IF cl[c].takes = {} THEN m.token ELSE Takes(c).last IN
+    /\ cl' = [cl EXCEPT ![c].ph = "held", ![c].left = left, ![c].tok = m.fence, ![c].last = token,
+                        ![c].top = Max(@, token), ![c].granted = @ \union {cl[c].n}, ![c].fence = 0, ![c].asked = 0,
                         ![c].told = m.others, ![c].readers = readers]
-    /\ past' = IF left > 0 THEN Began(cl[c].kind, m.token) ELSE past
+    /\ past' = IF left > 0 THEN Began(cl[c].kind, token) ELSE past
 
 Prolonged(c, m, left) ==
     /\ cl' = [cl EXCEPT ![c].left = Max(@, left), ![c].told = @ \/ m.others]
@@ -428,6 +475,12 @@ OnNotOwner(c, m) ==
     /\ cl' = IF m.id = Id(c) /\ IsHeld(c) THEN [cl EXCEPT ![c] = Rest(c)] ELSE cl
     /\ UNCHANGED past
 
+\* What was to be taken over is not there any more.
+OnGone(c, m) ==
+    /\ Read(m)
+    /\ cl' = IF m.id = Id(c) /\ IsWaiting(c) THEN [cl EXCEPT ![c] = Rest(c)] ELSE cl
+    /\ UNCHANGED past
+
 Receive(m) ==
     LET c == m.id[1] IN
     /\ m.k \notin Commands /\ IsAlive(c)
@@ -437,19 +490,20 @@ Receive(m) ==
          [] m.k = "push" -> OnPush(c, m)
          [] m.k = "renewed" -> OnRenewed(c, m)
          [] m.k = "notowner" -> OnNotOwner(c, m)
-    /\ UNCHANGED r
+         [] m.k = "gone" -> OnGone(c, m)
+    /\ UNCHANGED <<r, given>>
 
 Lose(m) ==
     /\ Prompt /\ faults.losses < MaxLosses
     /\ net' = net \ {m}
     /\ faults' = [faults EXCEPT !.losses = @ + 1]
-    /\ UNCHANGED <<r, cl, past>>
+    /\ UNCHANGED <<r, cl, past, given>>
 
 \* --- time ------------------------------------------------------------------------------------------------------------
 
 \* Whether it matters when it was sent.
 IsDated(m) == CASE m.k = "unlock" -> m.next # None
-                [] m.k \in {"busy", "push", "cancel", "notowner"} -> FALSE
+                [] m.k \in {"busy", "push", "cancel", "notowner", "gone"} -> FALSE
                 [] OTHER -> m.id = Id(m.id[1]) /\ (IsWaiting(m.id[1]) \/ IsHeld(m.id[1]))
 
 \* Time passes: n in Redis, by[c] on the clock of a client.
@@ -458,7 +512,7 @@ Elapse(n, by) ==
                                               !.asked = IF cl[c].fence > 0 THEN Min(@ + by[c], Ttl) ELSE 0]]
     /\ net' = {IF IsDated(m) THEN [m EXCEPT !.age = Min(@ + by[m.id[1]], Ttl)] ELSE m : m \in net}
     /\ r' = [r EXCEPT !.holders = {[h EXCEPT !.left = Minus(@, n)] : h \in @}]
-    /\ UNCHANGED <<past, faults>>
+    /\ UNCHANGED <<past, given, faults>>
 
 \* A tick; not on the clocks of those who lose one.
 Tick ==
@@ -471,14 +525,15 @@ Init ==
     /\ r = [holders |-> {}, fence |-> 0, token |-> 0, queue |-> <<>>]
     /\ net = {}
     /\ cl = [c \in Clients |-> [ph |-> "idle", n |-> 0, kind |-> Exclusive, fence |-> 0, asked |-> 0, left |-> 0, tok |-> 0,
-                                last |-> 0, readers |-> 0, told |-> FALSE, top |-> 0, granted |-> {}, lag |-> 0]]
+                                last |-> 0, readers |-> 0, told |-> FALSE, takes |-> {}, top |-> 0, granted |-> {}, lag |-> 0]]
     /\ past = [newest |-> 0, permits |-> {}, reads |-> 0]
+    /\ given = {}
     /\ faults = [dups |-> 0, crashes |-> 0, losses |-> 0]
 
 ClientActs(c) == Begin(c) \/ Poll(c) \/ Leave(c) \/ SendRenew(c) \/ PassOn(c) \/ SendDowngrade(c) \/ Join(c) \/ Part(c)
-                 \/ Release(c) \/ ReleaseWithNext(c) \/ NoticeLoss(c) \/ Crash(c)
+                 \/ Release(c) \/ ReleaseWithNext(c) \/ NoticeLoss(c) \/ Crash(c) \/ TakeOver(c)
 
-Next == \/ \E c \in Clients : ClientActs(c)
+Next == \/ \E c \in Clients : (ClientActs(c) /\ UNCHANGED given) \/ HandOver(c)
         \/ \E m \in net : Execute(m) \/ Receive(m) \/ Lose(m)
         \/ Tick \/ Forget
 
@@ -529,9 +584,11 @@ TheNewestTokenBelieves == \A c \in Clients : Believes(c) =>
     ELSE cl[c].last = past.newest /\ past.permits = {} /\ (cl[c].kind = Exclusive => cl[c].tok = r.fence)
 
 \* Each hold begins with a token larger than all before it. That of a permit may be smaller than those of other permits, and
-\* was never used. A reader has the newest one, and the reader before it the same, if nothing came between.
+\* was never used. A reader has the newest one, and the reader before it the same, if nothing came between. A hold that is taken over goes on
+\* with its token.
 TokensGrow ==
-    [][\A c \in Clients : Believes(c)' /\ (cl'[c].last # cl[c].last \/ cl'[c].kind # cl[c].kind) =>
+    [][\A c \in Clients : Believes(c)' /\ (cl'[c].last # cl[c].last \/ cl'[c].kind # cl[c].kind)
+                          /\ (\A hold \in cl[c].takes : IsHeld(c) \/ cl'[c].last # hold.last) =>
         LET token == cl'[c].last
             kind == cl'[c].kind
         IN IF IsLimited(kind) THEN token > past.newest /\ token \notin past.permits
@@ -539,14 +596,16 @@ TokensGrow ==
                 /\ token > past.newest \/ (token = past.newest /\ kind = Shared)
                 /\ kind = Shared /\ past.reads # 0 => token = past.reads]_vars
 
-\* A lease that has not run out ends only by a command of its own id.
+\* A lease that has not run out ends only by a command of its own id, or that gives its grant to another id.
 OnlyItsOwnIdEndsALease ==
     [][\A h \in r.holders : h.left > 0 /\ ~IsHolder(r', h.id)
-        => \E m \in net : m.k \in {"unlock", "cancel"} /\ m.id = h.id]_vars
+        => \E m \in net : \/ m.k \in {"unlock", "cancel"} /\ m.id = h.id
+                          \/ /\ m.k = "transfer" /\ m.from = h.id /\ m.tok = h.fence
+                             /\ \E g \in r'.holders : g.id = m.id /\ g.fence = h.fence]_vars
 
 \* Who is granted the lock leaves nobody behind who came before.
 NobodyOvertakes ==
-    [][\A h \in r'.holders : ~IsHolder(r, h.id) =>
+    [][\A h \in r'.holders : (\A g \in r.holders : g.id # h.id /\ g.fence # h.fence) =>
         \A i \in 1..Len(r.queue) :
             (\A j \in 1..i : r.queue[j].id # h.id) => ~IsQueued(r', r.queue[i].id)]_vars
 

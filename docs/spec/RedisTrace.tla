@@ -50,15 +50,15 @@ Runs == Is("run") /\ (IF Line.dropped = {} THEN TRUE ELSE Line.unseen >= Line.pa
     /\ r' = [holders |-> s.holders, fence |-> s.fence, token |-> s.token, queue |-> s.queue]
     /\ IsStored
     /\ {m \in s.out : m.k = "push"} = Line.pushes
-    /\ UNCHANGED <<net, cl, past, faults, now>>
+    /\ UNCHANGED <<net, cl, past, given, faults, now>>
 
 Nothing == [r EXCEPT !.holders = {}, !.token = 0, !.queue = <<>>]
 
 \* A script leaves no key, or found none.
-IsRemoved == Is("removed") /\ r.holders = {} /\ r.queue = <<>> /\ r' = Nothing /\ UNCHANGED <<net, cl, past, faults, now>>
+IsRemoved == Is("removed") /\ r.holders = {} /\ r.queue = <<>> /\ r' = Nothing /\ UNCHANGED <<net, cl, past, given, faults, now>>
 
 \* The key has come to its end, because all that it had was over; or it may have.
-IsGone == Is("gone") /\ UNCHANGED <<net, cl, past, faults, now>> /\
+IsGone == Is("gone") /\ UNCHANGED <<net, cl, past, given, faults, now>> /\
     \/ /\ \A h \in r.holders : h.left = 0
        /\ r.queue = <<>> \/ Line.unseen >= Line.patience
        /\ r' = Nothing

@@ -28,7 +28,7 @@ NoSymmetry == {}
 
 \* --- what the model leaves open --------------------------------------------------------------------------------------
 
-TraceTtlOf(id) == Traces[t].ttls[id[1]][id[2]]
+TraceTtlOf(id) == Traces[t].ttls[id[1]][IF IsOfNobody(id) THEN -id[2] ELSE id[2]]
 TraceClaimOf(id) == Min(Claim, TraceTtlOf(id))
 TraceLocalsOf(kind) == IF IsLimited(kind) THEN 64 ELSE Locals
 TraceDriftOf(lease) == lease \div 100 + Drift
@@ -38,7 +38,7 @@ TraceWaitingWith(c) == {Line.readers}
 TraceAfter(m) == net                                    \* the answers to two commands may be the same
 TraceMayPoll(c) == IsWaiting(c)
 TraceMayRenew(c) == IsHeld(c)
-TraceIsDated(m) == m.k \in {"acquire", "unlock", "renew", "downgrade", "owner", "queued", "renewed"}
+TraceIsDated(m) == m.k \in {"acquire", "unlock", "renew", "downgrade", "transfer", "owner", "queued", "renewed"}
 
 \* --- the steps -------------------------------------------------------------------------------------------------------
 
@@ -52,6 +52,10 @@ Passes == Is("tick") /\ Elapse(Line.n, Line.by) /\ quiet' = [c \in Clients |-> q
 
 Begins == Is("begin") /\ Begin(Line.c) /\ AcquireCommand(<<Line.c, cl[Line.c].n + 1>>, Line.kind, Line.queues) \in net'
                       /\ cl'[Line.c].kind = Line.kind /\ Asks(Line.c)
+
+\* Of a hold that has been handed over.
+TakesOver == Is("take over") /\ TakeOver(Line.c) /\ cl'[Line.c].kind = Line.kind /\ Asks(Line.c)
+             /\ \A hold \in cl'[Line.c].takes : hold.id = Line.from /\ hold.tok = Line.tok
 
 Polls == Is("poll") /\ IsCurrent(Line.id) /\ Poll(Owner(Line.id)) /\ Asks(Owner(Line.id))
 
@@ -67,6 +71,8 @@ ToldLast(c) == cl[c].kind = Shared \/ Line.last = cl[c].last \/ (Line.last = cl[
 Unlocks == Is("unlock") /\
     \/ /\ IsCurrent(Line.id) /\ Release(Owner(Line.id))
        /\ ToldLast(Owner(Line.id))
+    \/ /\ IsCurrent(Line.id) /\ cl[Owner(Line.id)].takes # {} /\ Leave(Owner(Line.id))
+       /\ UnlockCommand(Line.id, Line.last) \in net'
     \/ /\ \/ Line.id[2] \in cl[Owner(Line.id)].granted /\ IsOver(Owner(Line.id), Line.id)
           \/ \E m \in net : Ends(m) /\ (m.last <= Line.last + 1 \/ m.last = cl[Owner(Line.id)].top \/ Line.last = 0)
        /\ ~(IsCurrent(Line.id) /\ IsHeld(Owner(Line.id)))
@@ -87,6 +93,9 @@ Downgrades == Is("downgrade") /\
        /\ net' = net \union {[k |-> "downgrade", id |-> Line.id, tok |-> Line.tok, last |-> Line.last, age |-> 0]}
        /\ UNCHANGED <<r, cl, past, faults>>
 
+HandsOver == Is("hand over") /\ IsCurrent(Line.id) /\
+    LET c == Owner(Line.id) IN HandOver(c) /\ cl[c].tok = Line.tok /\ Cardinality(net') = Cardinality(net) + 1
+
 PassesOn == Is("pass on") /\ PassOn(Line.c)
 Joins == Is("join") /\ Join(Line.c)
 Parts == Is("part") /\ Part(Line.c)
@@ -106,6 +115,7 @@ IsCommand(m) ==
     /\ IF m.k = "cancel" THEN TRUE ELSE m.age = Line.command.age
     /\ CASE m.k = "acquire" -> m.kind = Line.command.kind /\ m.queues = Line.command.queues
          [] m.k = "renew" -> m.tok = Line.command.tok
+         [] m.k = "transfer" -> m.from = Line.command.from /\ m.tok = Line.command.tok
          [] m.k = "downgrade" -> m.tok = Line.command.tok /\ m.last = Line.command.last
          [] m.k = "unlock" -> m.next = Line.command.next /\ (Line.command.last = 0 \/ m.last \in Line.command.last .. Line.command.last + 1)
          [] OTHER -> TRUE
@@ -193,8 +203,10 @@ IsHeardOfNoMore == Is("over") /\
 TraceInit == Init /\ t \in 1..Len(Traces) /\ i = 1 /\ quiet = [c \in Clients |-> 0]
 
 TraceNext ==
-    \/ Passes \/ Begins \/ Polls \/ UnlocksWithNext
-    \/ /\ AsksNothing
+    \/ /\ UNCHANGED given
+       /\ Passes \/ Begins \/ TakesOver \/ Polls \/ UnlocksWithNext
+    \/ HandsOver /\ AsksNothing
+    \/ /\ AsksNothing /\ UNCHANGED given
        /\ \/ Cancels \/ Unlocks \/ Renews \/ Downgrades \/ PassesOn \/ Joins \/ Parts \/ Crashes \/ Runs \/ Forgets
           \/ Receives \/ Pushed \/ Hinted \/ Owns \/ IsUsable \/ OwnsNoMore \/ IsGone \/ IsHeardOfNoMore
 

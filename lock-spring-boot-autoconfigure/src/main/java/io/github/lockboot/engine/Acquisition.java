@@ -576,7 +576,7 @@ final class Acquisition {
      * if the lock is given back.
      */
     CompletableFuture<Hold.Release> unlock(@Nullable Acquisition next) {
-        long token = grant().lastToken();
+        long token = lastToken();
         boolean kept = grant().keptFor(context.nanoTime()) > 0;
         end();
         if (next == null || kept) {
@@ -613,7 +613,18 @@ final class Acquisition {
                         id,
                         grant().grantNumber(),
                         TimeUnit.NANOSECONDS.toMillis(kept) + 2) // both clocks cut off what is less than a millisecond
-                : store.unlock(queue.name(), id, grant().lastToken());
+                : store.unlock(queue.name(), id, lastToken());
+    }
+
+    /** The last token that was used under this grant, also before it was taken over. */
+    private long lastToken() {
+        long last = grant().lastToken();
+        return transfer == null ? last : Math.max(last, transfer.token());
+    }
+
+    /** Ends an id that has not been granted the lock here. One that takes over a hold tells the token that was used before. */
+    private CompletableFuture<Reply> cancel() {
+        return transfer == null ? store.cancel(queue.name(), id) : store.unlock(queue.name(), id, transfer.token());
     }
 
     /** The unlock that was to queue this id is answered. */
@@ -644,7 +655,7 @@ final class Acquisition {
             predecessorAnswered.thenRun(
                     this::endAgain); // a copy of the predecessor's unlock that runs later queues this id again
         }
-        return send(() -> store.cancel(queue.name(), id), null);
+        return send(this::cancel, null);
     }
 
     /**
@@ -741,9 +752,9 @@ final class Acquisition {
         }
     }
 
-    /** Ends the id again until the store answers: as it was given back if it was granted, else by cancel. */
+    /** Ends the id again until the store answers: as it was given back if it was granted, else as a waiter leaves. */
     private CompletableFuture<Void> endAgain() {
-        return engine.unanswered.repeatEnd(grant != null ? this::giveBack : () -> store.cancel(queue.name(), id));
+        return engine.unanswered.repeatEnd(grant != null ? this::giveBack : this::cancel);
     }
 
     // --- time of day ------------------------------------------------------------------------------------------

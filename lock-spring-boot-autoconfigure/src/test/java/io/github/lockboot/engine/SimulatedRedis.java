@@ -178,6 +178,8 @@ final class SimulatedRedis {
                     : lock.unlock(whose, number(call, 2), argument(call, 3), kind(call, 5), number(call, 4));
         } else if (script == LuaScript.KEEP) {
             return lock.keep(id, number(call, 2), number(call, 3));
+        } else if (script == LuaScript.TRANSFER) {
+            return lock.transfer(argument(call, 2), number(call, 3), id, number(call, 4));
         } else if (script == LuaScript.DOWNGRADE) {
             return lock.downgrade(id, number(call, 2), number(call, 3));
         } else if (script == LuaScript.RENEW) {

@@ -10,6 +10,7 @@ import io.github.lockboot.LockListener.Origin;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.engine.LockRequest.Terms;
+import io.github.lockboot.engine.LockRequest.Transfer;
 import io.github.lockboot.redis.protocol.Kind;
 import org.jspecify.annotations.Nullable;
 
@@ -178,9 +179,74 @@ final class SimulatedUser {
                 && world.random().nextInt(3) == 0) {
             client.after(world.upTo(hold), () -> downgrade((Hold) lease));
         }
-        client.after(hold, () -> {
-            release(lease);
-            client.after(world.random().nextBoolean() ? 0 : world.upTo(SECOND), this::ask);
+        endAfter(hold, lease, kind);
+        client.after(hold, () -> client.after(world.random().nextBoolean() ? 0 : world.upTo(SECOND), this::ask));
+    }
+
+    /** Releases it then, or hands it over. */
+    private void endAfter(long nanos, Lease lease, Kind kind) {
+        boolean hands = !kind.isShared() && world.random().nextInt(5) == 0;
+        client.after(nanos, () -> {
+            if (!hands || !handOver((Hold) lease, kind)) {
+                release(lease);
+            }
+        });
+    }
+
+    /** Two who know of it may ask for it. {@return whether it could be handed over} */
+    private boolean handOver(Hold lease, Kind kind) {
+        LocalQueue queue = client.engine
+                .queues()
+                .filter(each -> each.holds().contains(lease))
+                .findFirst()
+                .orElse(null);
+        Acquisition acquisition = client.engine.acquisitions().stream()
+                .filter(each -> each.id.equals(lease.acquisitionId()) && each.isGranted())
+                .findFirst()
+                .orElse(null);
+        if (queue == null || acquisition == null || acquisition.isDowngraded() || !lease.isValid()) {
+            return false;
+        }
+        Transfer transfer = new Transfer(
+                lease.name(),
+                acquisition.terms.kind(),
+                "transfer-" + acquisition.id,
+                acquisition.grant().grantNumber(),
+                lease.fencingToken());
+        world.time().trace(() -> who + " hands over " + lease);
+        world.witness().released(lease);
+        queue.handOver(lease, transfer).whenComplete(world.witness().watched((release, failure) -> {
+            if (release == Hold.Release.RELEASED) {
+                world.count("handed over");
+                for (int takers = world.random().nextInt(3); takers > 0; takers--) {
+                    world.anyUser().takeOverSoon(transfer, kind);
+                }
+            }
+        }));
+        return true;
+    }
+
+    private void takeOverSoon(Transfer transfer, Kind kind) {
+        client.after(world.upTo(SECOND), () -> {
+            if (client.isStopping()) {
+                return;
+            }
+            Terms terms = kind.terms(world.anyTtl(), world.random().nextInt(5) > 0);
+            world.time().trace(() -> who + " takes over " + transfer.id());
+            CompletableFuture<Lease> taken = client.engine.takeOver(
+                    new LockRequest(transfer.name(), null, terms, world.upTo(10 * SECOND), 0, true, false), transfer);
+            taken.whenComplete(world.witness().watched((lease, failure) -> {
+                if (failure != null) {
+                    refused(failure);
+                } else {
+                    world.count("taken over");
+                    world.witness().tookOver(who, kind, lease);
+                    endAfter(world.upTo(world.random().nextInt(3) == 0 ? 6 * SECOND : 20 * MILLI), lease, kind);
+                }
+            }));
+            if (world.random().nextInt(10) == 0) {
+                client.after(world.upTo(SECOND), () -> taken.cancel(false));
+            }
         });
     }
 

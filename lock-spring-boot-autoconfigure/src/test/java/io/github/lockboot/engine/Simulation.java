@@ -55,6 +55,7 @@ final class Simulation {
      * @param lingers whether some exclusive locks linger
      * @param sends whether some releases are not awaited
      * @param ttls of the locks
+     * @param users who asks for the locks
      * @param seen counts what happened
      */
     record World(
@@ -67,7 +68,12 @@ final class Simulation {
             boolean lingers,
             boolean sends,
             long[] ttls,
+            List<SimulatedUser> users,
             Map<String, Integer> seen) {
+
+        SimulatedUser anyUser() {
+            return users.get(random.nextInt(users.size()));
+        }
 
         long anyTtl() {
             return ttls[random.nextInt(ttls.length)];
@@ -143,6 +149,7 @@ final class Simulation {
                 random.nextBoolean(),
                 random.nextBoolean(),
                 specified && random.nextBoolean() ? SHORT : TTLS,
+                users,
                 seen);
         this.redis = new SimulatedRedis(time, flaw, new ToClients());
         this.protocol = specified ? new SimulationTrace(redis) : null;

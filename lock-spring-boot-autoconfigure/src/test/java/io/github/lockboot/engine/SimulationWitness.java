@@ -68,6 +68,17 @@ final class SimulationWitness {
         }
     }
 
+    /** It goes on with the token that another had, who has ended it. */
+    void tookOver(String who, Kind kind, Lease lease) {
+        String name = lease.name();
+        held.computeIfAbsent(name, n -> new ArrayList<>()).add(new Held(who, kind, lease));
+        if (clockIsTrue && lease.isValid() && kind.isExclusive()) {
+            assertThat(lease.fencingToken())
+                    .as("token of %s, taken over", name)
+                    .isGreaterThanOrEqualTo(newest.getOrDefault(name, 0L));
+        }
+    }
+
     /** Nobody may have the lock before that time. */
     void kept(String name, long until) {
         keptUntil.put(name, until);

@@ -202,7 +202,7 @@ class TransferRulesTests {
             assertThatExceptionOfType(CompletionException.class)
                     .isThrownBy(asked::join)
                     .withCauseInstanceOf(LockNotAcquiredException.class);
-            scripted.next("cancel").answer(Reply.Plain.UNKNOWN);
+            scripted.next("unlock").answer(Reply.Plain.NOT_HOLDER);
             assertThat(scripted.engine.inUse()).isZero();
         }
 
@@ -231,8 +231,9 @@ class TransferRulesTests {
                 }
                 sent = scripted.next();
             }
-            assertThat(sent.script()).isEqualTo("cancel");
-            sent.answer(Reply.Plain.GIVEN_AWAY);
+            assertThat(sent.script()).isEqualTo("unlock");
+            assertThat(sent.argument(2)).as("the token that was used before").isEqualTo("207");
+            sent.answer(Reply.Plain.RELEASED);
             assertThatExceptionOfType(CompletionException.class)
                     .isThrownBy(asked::join)
                     .withCauseInstanceOf(LockUnavailableException.class);
@@ -244,10 +245,11 @@ class TransferRulesTests {
             CompletableFuture<Lease> asked = takeOver();
             Sent sent = scripted.next("transfer");
             asked.cancel(true);
-            Sent cancel = scripted.next("cancel");
-            assertThat(cancel.id()).isEqualTo(sent.id());
+            Sent unlock = scripted.next("unlock");
+            assertThat(unlock.id()).isEqualTo(sent.id());
+            assertThat(unlock.argument(2)).as("the token that was used before").isEqualTo("207");
             sent.answer(new Reply.Granted(200, TTL.toMillis(), 0));
-            cancel.answer(Reply.Plain.GIVEN_AWAY);
+            unlock.answer(Reply.Plain.RELEASED);
             assertThat(scripted.engine.inUse()).isZero();
         }
 

@@ -61,7 +61,7 @@ class MemoryStoreTests {
             long fence = fence(id);
             long modelFence = modelFence(id);
             long used = random.nextInt(10);
-            switch (random.nextInt(12)) {
+            switch (random.nextInt(13)) {
                 case 0 -> {
                     for (int seconds = random.nextInt(15); seconds > 0; seconds--) {
                         passASecond();
@@ -85,6 +85,7 @@ class MemoryStoreTests {
                     }
                 }
                 case 9 -> renewPermits(random);
+                case 11 -> transfer(id, random);
                 case 10 ->
                     same(
                             model.downgrade(id, modelFence, modelFence + used),
@@ -118,6 +119,28 @@ class MemoryStoreTests {
             stored.add(new LockStore.Permit(id, fence + off, TTL));
         }
         same(model.renewPermits(modelled), store.renewPermits(NAME, stored, late -> {}));
+    }
+
+    /** To an id that is new, or has another hold; perhaps twice, or with another number, or for longer. */
+    private void transfer(String id, Random random) {
+        List<LockModel.Holder> holders = model.holders();
+        String to = model.holder(id) == null || random.nextInt(4) > 0
+                ? newId()
+                : holders.get(random.nextInt(holders.size())).id();
+        int off = random.nextInt(5) == 0 ? 1 : 0;
+        long ttl = random.nextBoolean() ? TTL : TTL / 2 + random.nextInt((int) TTL);
+        long fence = fence(id);
+        long modelFence = modelFence(id);
+        for (int times = 1 + random.nextInt(2); times > 0; times--) {
+            boolean transferred =
+                    same(model.transfer(id, modelFence + off, to, ttl), store.transfer(NAME, id, fence + off, to, ttl));
+            if (transferred && !id.equals(to)) {
+                known.remove(id);
+                known.remove(to);
+                known.add(to);
+                fences.put(to, Map.of(modelFence, fence));
+            }
+        }
     }
 
     private String newId() {

@@ -37,6 +37,7 @@ final class FleetMember {
             "renew", LuaScript.RENEW,
             "renew-permits", LuaScript.RENEW_PERMITS,
             "downgrade", LuaScript.DOWNGRADE,
+            "transfer", LuaScript.TRANSFER,
             "cancel", LuaScript.CANCEL);
 
     /** What is taken of a lock, whose name ends with a number: it exclusively (0), as a reader (1), limited to 2 or 3. */

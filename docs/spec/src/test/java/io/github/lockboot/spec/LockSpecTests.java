@@ -40,6 +40,11 @@ class LockSpecTests {
     }
 
     @Test
+    void theProtocolHoldsWhenHoldsChangeTheirProcess() {
+        holds(LOCK, "Transfer.cfg", "-workers", "2");
+    }
+
+    @Test
     void everyWaitEndsWhenTheNetworkDelivers() {
         holds(LOCK, "Liveness.cfg");
     }
@@ -86,7 +91,11 @@ class LockSpecTests {
         "downgrade-revives, HoldersFit, 8",
         "downgrade-untold, TheNewestTokenBelieves, 10",
         "pass-on-downgraded, TokensGrow, 5",
-        "reacquire-kind, HoldersFit, 9"
+        "reacquire-kind, HoldersFit, 9",
+        "transfer-unnumbered, OnlyItsOwnIdEndsALease, 8",
+        "transfer-twice, OnlyItsOwnIdEndsALease, 7",
+        "give-up-late, BelieversHold, 6",
+        "take-over-untold, TokensGrow, 14"
     })
     void aBrokenRuleIsNoticed(String mutant, String property, int length) {
         Result result = Tlc.check(FOLDER, LOCK, "mutants/" + mutant + ".cfg", work);

@@ -361,6 +361,11 @@ final class RedisTrace {
                 command.put("tok", number(words.get(2)));
                 command.put("last", number(words.get(3)));
             }
+            case "transfer" -> {
+                command.put("from", id(words.get(2)));
+                command.put("tok", number(words.get(3)));
+                ttl(words.get(0), words.get(4));
+            }
             case "cancel" -> {}
             default -> throw new IllegalArgumentException(script);
         }

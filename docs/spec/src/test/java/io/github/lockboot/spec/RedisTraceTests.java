@@ -118,7 +118,15 @@ class RedisTraceTests {
         assertThat(verdict.rejected).isEmpty();
         assertThat(verdict.traces).isGreaterThanOrEqualTo(FAULTS.size() * LOCKS);
         assertThat(verdict.steps)
-                .containsKeys("acquire", "unlock", "unlock with next", "renew", "renew-permits", "downgrade", "cancel")
+                .containsKeys(
+                        "acquire",
+                        "unlock",
+                        "unlock with next",
+                        "renew",
+                        "renew-permits",
+                        "downgrade",
+                        "transfer",
+                        "cancel")
                 .containsKeys("gone surely");
     }
 
@@ -144,6 +152,8 @@ class RedisTraceTests {
                 "reader-own-token",
                 "release-by-client",
                 "renew-unfenced",
+                "transfer-twice",
+                "transfer-unnumbered",
                 "unlock-all"
             })
     void aBrokenScriptIsNoBehaviourOfTheModel(String mutant) throws IOException {

@@ -11,7 +11,8 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
  * Runs scripts in an order in which no engine sends them, but in which a network may deliver them: late, twice, for an id that has ended
- * or has been granted the lock again. A few ids are used by all; the ttl and kind of each are always the same.
+ * or has been granted the lock again. A few ids are used by all; the ttl and kind of each are always the same. Some ids never ask for the lock,
+ * and are given the holds of others.
  */
 final class StrayCalls {
 
@@ -21,8 +22,9 @@ final class StrayCalls {
     private static final String SETTINGS = "300 900 100 200 lock:client:";
     private static final int[] KINDS = {0, 0, -1, -1, 2, 3};
     private static final int EXCLUSIVE_IDS = 2;
+    private static final int IDS = KINDS.length + 2;
 
-    /** Of 100 calls. */
+    /** Of 112 calls. */
     private static final int DOWNGRADES = 20;
 
     /** By key and id, as far as a reply has told it. */
@@ -35,8 +37,8 @@ final class StrayCalls {
     }
 
     void call(String key, Random random) {
-        int dice = random.nextInt(100);
-        int who = random.nextInt(dice < DOWNGRADES ? EXCLUSIVE_IDS : KINDS.length);
+        int dice = random.nextInt(112);
+        int who = random.nextInt(dice < DOWNGRADES ? EXCLUSIVE_IDS : dice < 60 ? KINDS.length : IDS);
         String id = id(who);
         long fence = fences.getOrDefault(key + id, 0L);
         long last = fence == 0 ? 0 : fence + random.nextInt(3);
@@ -52,9 +54,12 @@ final class StrayCalls {
         } else if (dice < 87) {
             run(LuaScript.RENEW, key, id, fence, ttl(who));
         } else if (dice < 92) {
-            int other = KINDS.length - 1 - who;
+            int other = IDS - 1 - who;
             long otherFence = fences.getOrDefault(key + id(other), 0L);
             run(LuaScript.RENEW_PERMITS, key, "", id, fence, ttl(who), id(other), otherFence, ttl(other));
+        } else if (dice < 104) {
+            int to = KINDS.length + random.nextInt(IDS - KINDS.length);
+            run(LuaScript.TRANSFER, key, id(to), id, fence, ttl(to));
         } else {
             run(LuaScript.CANCEL, key, id);
         }
@@ -65,7 +70,7 @@ final class StrayCalls {
     }
 
     private static int ttl(int who) {
-        return 50 << who; // up to 1.6 s
+        return 50 << who % KINDS.length; // up to 1.6 s
     }
 
     private void run(LuaScript script, String key, String id, Object... others) {
@@ -74,7 +79,7 @@ final class StrayCalls {
                 arguments, i -> i == 0 ? id : i == 1 ? SETTINGS : i < arguments.length - 1 ? "" + others[i - 2] : "1");
         String reply = redis.execute(script, List.of(key), arguments);
         String[] words = reply.split(" ");
-        if (words[1].equals("GRANTED") && script == LuaScript.ACQUIRE) {
+        if (words[1].equals("GRANTED") && (script == LuaScript.ACQUIRE || script == LuaScript.TRANSFER)) {
             fences.put(key + id, Long.valueOf(words[2]));
         }
     }

@@ -46,6 +46,7 @@ final class Trace {
         long last;
         int readers;
         boolean owned;
+        boolean tookOver;
         Map<String, Object> grant = Map.of();
 
         Id(Client client, int number, int kind) {
@@ -128,6 +129,9 @@ final class Trace {
                     used = new ArrayList<>(List.of(words[6]));
                     if (words.length > 8 && words[5].equals("unlock")) {
                         used.add(words[8]);
+                    }
+                    if (words[5].equals("transfer")) {
+                        used.add(words[7]);
                     }
                     for (int permit = 7; words[5].equals("renew-permits") && permit < words.length; permit += 3) {
                         used.add(words[permit]);
@@ -290,6 +294,10 @@ final class Trace {
             }
             fixed.put("kind", kind);
             fixed.put("queues", queues);
+        } else if (script.equals("transfer")) {
+            id = transferred(session, words);
+            fixed.put("from", ids.get(words.get(3)).value());
+            fixed.put("tok", fence(words.get(4)));
         } else if (id == null) {
             throw new IllegalArgumentException(script + " of an id that never asked: " + name);
         } else if (script.equals("unlock")) {
@@ -327,6 +335,27 @@ final class Trace {
         commands.put(words.get(0), new Command(script, id, words, session, nanos[session], fixed));
     }
 
+    /** A hold is handed over to an id of nobody, or taken over from one. {@return the id that is to have it} */
+    private Id transferred(int session, List<String> words) {
+        String name = words.get(2);
+        Id from = ids.get(words.get(3));
+        int number = fence(words.get(4));
+        Id to = ids.get(name);
+        if (from.number > 0) {
+            to = new Id(from.client, -from.number, from.kind);
+            ids.put(name, to);
+            add("hand over", "id", from.value(), "tok", number);
+            rest(from);
+        } else if (to == null) {
+            to = begun(session, name, Integer.parseInt(words.get(5)), from.kind);
+            to.tookOver = true;
+            add("take over", "c", to.client.number, "kind", from.kind, "from", from.value(), "tok", number);
+        } else {
+            add("poll", "id", to.value());
+        }
+        return to;
+    }
+
     private static void rest(Id id) {
         id.owned = false;
         if (id.number == id.client.ttls.size()) {
@@ -336,7 +365,7 @@ final class Trace {
 
     /** The hold has gone from thread to thread since it was heard of last. */
     private void passOn(Id id, long last) {
-        if (id.kind >= 0 && id.owned) {
+        if (id.kind >= 0 && id.owned && !id.tookOver) {
             for (; id.last < last; id.last++) {
                 add("pass on", "c", id.client.number);
             }
@@ -477,6 +506,9 @@ final class Trace {
 
     /** The reply as a message of the model; null if no client of the model reads it. */
     private Map<String, Object> reply(Run run) {
+        if (ids.get(run.id).number < 0) {
+            return null;
+        }
         Map<String, Object> message = new LinkedHashMap<>();
         message.put("id", ids.get(run.id).value());
         List<String> reply = run.reply;
@@ -506,10 +538,10 @@ final class Trace {
                 message.put("age", age(run.command));
             }
             case "NOT_HOLDER" -> {
-                if (!script.equals("renew") && !script.equals("downgrade")) {
+                if (!List.of("renew", "downgrade", "transfer").contains(script)) {
                     return null;
                 }
-                message.put("k", "notowner");
+                message.put("k", script.equals("transfer") ? "gone" : "notowner");
             }
             default -> {
                 return null;

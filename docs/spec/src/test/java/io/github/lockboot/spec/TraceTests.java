@@ -42,13 +42,14 @@ class TraceTests {
 
     private static final long NOT_RANDOM = SpecifiedSchedule.OLDER_ANSWER;
 
-    /** What others show: {@link AcknowledgedTraceTests} the rules of the connection, {@link RedisTraceTests} the two that matter so rarely. */
+    /** What others show: {@link AcknowledgedTraceTests} the rules of the connection, {@link RedisTraceTests} the three that matter so rarely. */
     private static final Set<String> UNSEEN =
-            Set.of("renew-unacknowledged", "wait-elsewhere", "queue-holder", "reacquire-kind");
+            Set.of("renew-unacknowledged", "wait-elsewhere", "queue-holder", "reacquire-kind", "transfer-unnumbered");
 
     /** What traces have to reach: each action of the model that a line stands for, in each situation. */
     private static final List<String> SITUATIONS = List.of(
             "receive busy, waiting",
+            "receive gone, waiting",
             "receive notowner, over",
             "receive owner, held, of an older grant",
             "receive owner, held, of this grant",
@@ -70,6 +71,9 @@ class TraceTests {
             "run downgrade, reply notowner",
             "run renew, reply notowner",
             "run renew, reply renewed",
+            "run transfer, reply gone",
+            "run transfer, reply none",
+            "run transfer, reply owner",
             "run unlock, reply none",
             "run unlock, reply owner",
             "run unlock, reply queued");
@@ -81,6 +85,7 @@ class TraceTests {
             "downgrade",
             "forget",
             "gone",
+            "hand over",
             "hint",
             "join",
             "lost",
@@ -94,6 +99,7 @@ class TraceTests {
             "receive",
             "renew",
             "run",
+            "take over",
             "tick",
             "unlock");
 

@@ -42,6 +42,7 @@ public final class ClockedScripts {
                 LuaScript.ACQUIRE,
                 LuaScript.UNLOCK,
                 LuaScript.KEEP,
+                LuaScript.TRANSFER,
                 LuaScript.DOWNGRADE,
                 LuaScript.RENEW,
                 LuaScript.RENEW_PERMITS,

@@ -189,6 +189,19 @@ public final class LockModel {
         return new Outcome(outcome.reply(), messages);
     }
 
+    /** The hold of that grant is from now on that of another id. */
+    public Outcome transfer(String id, long transferred, String toId, long ttl) {
+        begin(null);
+        Holder holder = isHolder(toId) ? holder(toId) : holder(id);
+        if (holder == null || transferred != holder.fence()) {
+            return end("NOT_HOLDER");
+        }
+        Holder taker = new Holder(toId, holder.kind(), holder.fence(), holder.ttl(), holder.until());
+        holders.set(holders.indexOf(holder), taker);
+        extend(toId, ttl);
+        return endOwned(toId);
+    }
+
     /** As {@link #renew} for each, at once. */
     public Outcome renewPermits(List<LockStore.Permit> permits) {
         begin(null);

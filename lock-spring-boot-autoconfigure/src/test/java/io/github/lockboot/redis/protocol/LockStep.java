@@ -46,6 +46,8 @@ record LockStep(Action action, int who, int next, long amount) {
         DOWNGRADE(true),
         KEEP(true),
         KEEP_WITH_WRONG_TOKEN(true),
+        TRANSFER(true),
+        TRANSFER_WITH_WRONG_NUMBER(true),
         LATE(true),
         DUPLICATE(false),
         CROWD_ARRIVES(false),
@@ -78,15 +80,18 @@ record LockStep(Action action, int who, int next, long amount) {
             int who = index(random.nextInt(ids), kinds);
             int ownerOrWho = random.nextInt(3) > 0 ? -1 - random.nextInt(4) : who;
             int next = index(random.nextInt(ids), kinds);
-            if (dice < 30) {
+            if (dice < 28) {
                 steps.add(
                         new LockStep(Action.ACQUIRE, who, 0, random.nextInt(20) == 0 ? 1 + random.nextInt(2) : 1_000));
-            } else if (dice < 34) {
+            } else if (dice < 31) {
                 steps.add(new LockStep(Action.TRY, who, 0, 1_000));
-            } else if (dice < 37) {
+            } else if (dice < 33) {
                 Action action = random.nextInt(4) == 0 ? Action.KEEP_WITH_WRONG_TOKEN : Action.KEEP;
                 steps.add(new LockStep(action, ownerOrWho, 0, 1 + duration(random) / 1_000));
-            } else if (dice < 42) {
+            } else if (dice < 39) {
+                Action action = random.nextInt(5) == 0 ? Action.TRANSFER_WITH_WRONG_NUMBER : Action.TRANSFER;
+                steps.add(new LockStep(action, ownerOrWho, next, random.nextInt(6)));
+            } else if (dice < 43) {
                 steps.add(new LockStep(Action.UNLOCK, ownerOrWho, 0, random.nextInt(65_536)));
             } else if (dice < 48) {
                 steps.add(new LockStep(Action.UNLOCK_WITH_NEXT, ownerOrWho, next, random.nextInt(65_536)));

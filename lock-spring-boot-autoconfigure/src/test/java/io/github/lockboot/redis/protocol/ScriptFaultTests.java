@@ -357,7 +357,8 @@ class ScriptFaultTests {
 
     private List<Object> anyCall(Random random) {
         String id = List.of("a-1", "b-1", "z-1").get(random.nextInt(3));
-        return switch (random.nextInt(11)) {
+        return switch (random.nextInt(12)) {
+            case 10 -> run(LuaScript.TRANSFER, KEY, "b-2", id, random.nextInt(10), 7);
             case 9 -> run(LuaScript.KEEP, KEY, id, random.nextInt(10), 7);
             case 8 -> renewPermits(id, 7, "z-1", random.nextInt(10));
             case 7 -> run(LuaScript.DOWNGRADE, KEY, id, random.nextInt(10), 0);
@@ -552,6 +553,7 @@ class ScriptFaultTests {
                 LuaScript.ACQUIRE,
                 LuaScript.UNLOCK,
                 LuaScript.KEEP,
+                LuaScript.TRANSFER,
                 LuaScript.DOWNGRADE,
                 LuaScript.RENEW,
                 LuaScript.RENEW_PERMITS,

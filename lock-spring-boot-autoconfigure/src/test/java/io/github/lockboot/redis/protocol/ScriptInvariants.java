@@ -23,8 +23,9 @@ final class ScriptInvariants {
     /** A holder as it is stored. */
     private record Holder(String id, int permits, long fence) {
 
-        boolean isOrBecame(String other) {
-            return id.equals(other) || other.equals("kept-" + id);
+        /** @param from whose hold the script may have given to the other */
+        boolean isOrBecame(String other, String from) {
+            return id.equals(other) || id.equals(from) || other.equals("kept-" + id);
         }
     }
 
@@ -66,7 +67,11 @@ final class ScriptInvariants {
             mayBeUsed = newest;
         }
         List<Holder> after = holdersIn(stored.lock());
-        granted(after);
+        boolean transfers = script == LuaScript.TRANSFER;
+        granted(after, transfers ? arguments.get(0) : "", transfers ? arguments.get(2) : "");
+        if (transfers) {
+            transferred(after, arguments, status);
+        }
         readers(after, script == LuaScript.UNLOCK ? next : arguments.get(0), seen);
         holders = after;
         before = stored;
@@ -122,8 +127,31 @@ final class ScriptInvariants {
         return holders.stream().anyMatch(holder -> holder.permits == 0 && holder.id.equals(id));
     }
 
-    /** Who holds beside whom, and the tokens of who is new. */
-    private void granted(List<Holder> after) {
+    /** The caller has that grant, if it is there, and nobody else has it; the others have theirs. */
+    private void transferred(List<Holder> after, List<String> arguments, String status) {
+        long number = Long.parseLong(arguments.get(3));
+        assertThat(after.stream().filter(each -> each.id.equals(arguments.get(0)) && each.fence == number))
+                .as("whether %s has the hold", arguments.get(0))
+                .hasSize(status.equals("GRANTED") ? 1 : 0);
+        for (Holder each : after) {
+            assertThat(after.stream().filter(other -> other.fence == each.fence))
+                    .as("who has the grant of %s", each)
+                    .hasSize(1);
+        }
+        if (status.equals("GRANTED")) {
+            assertThat(after.stream().map(Holder::id))
+                    .as("who holds after the hold of %s was given away", arguments.get(2))
+                    .doesNotContain(arguments.get(2));
+        }
+    }
+
+    /**
+     * Who holds beside whom, and the tokens of who is new.
+     *
+     * @param taker an id that may have been given the hold of another
+     * @param from that other
+     */
+    private void granted(List<Holder> after, String taker, String from) {
         assertThat(after.stream().map(holder -> Integer.signum(holder.permits)).distinct())
                 .as("kinds beside each other")
                 .hasSizeLessThan(2);
@@ -135,7 +163,9 @@ final class ScriptInvariants {
             if (holder.permits > 0) {
                 assertThat(after).as("holders among which %s is", holder).hasSizeLessThanOrEqualTo(holder.permits);
             }
-            if (holders.stream().noneMatch(each -> each.fence == holder.fence && each.isOrBecame(holder.id))) {
+            if (holders.stream()
+                    .noneMatch(each -> each.fence == holder.fence
+                            && each.isOrBecame(holder.id, holder.id.equals(taker) ? from : ""))) {
                 assertThat(holder.fence).as("fence of a new grant").isGreaterThan(Math.max(newest, mayBeUsed));
                 newest = holder.fence + (holder.permits > 0 ? PERMIT_TOKENS - 1 : 0);
                 if (holder.permits >= 0) {

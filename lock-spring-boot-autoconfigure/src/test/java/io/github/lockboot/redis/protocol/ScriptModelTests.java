@@ -35,6 +35,7 @@ class ScriptModelTests {
 
     private static final String KEY = "lock:model";
     private static final String CHANNELS = "lock:client:";
+    private static final String GIVEN = "transfer-";
     private static final int MOST_HOLDERS = 3;
     private static final long[] TTLS = {30_000, 1_000, 6_000, 6_001, 1_500, 3_600_000};
     private static final long START = 1_800_000_000_000_123L;
@@ -78,6 +79,13 @@ class ScriptModelTests {
                 .containsKeys("GRANTED", "BUSY", "QUEUED", "RELEASED", "HANDED_OVER", "NOT_HOLDER", "unlock GRANTED")
                 .containsKeys("RENEWED", "LEFT", "GIVEN_AWAY", "UNKNOWN", "skipped", "grace")
                 .containsKeys("expired", "message", "messages", "token", "downgrade RENEWED", "shared", "limited")
+                .containsKeys(
+                        "given",
+                        "taken",
+                        "taken again",
+                        "taken by another",
+                        "taken beside another",
+                        "taken before waiters")
                 .containsKeys("KEPT", "KEPT beside another", "keep NOT_HOLDER", "keep message")
                 .containsKeys("GRANTED beside another", "unlock RELEASED beside another")
                 .containsKeys("unlock unswept HANDED_OVER", "unlock unswept QUEUED")
@@ -148,6 +156,15 @@ class ScriptModelTests {
                 case RENEW -> call(renew(id, holder == null ? model.fence() : holder.fence(), ttl(id) - step.amount()));
                 case KEEP -> call(keep(id, holder == null ? model.fence() : holder.fence(), step.amount()));
                 case KEEP_WITH_WRONG_TOKEN -> call(keep(id, model.fence() + step.amount(), step.amount()));
+                case TRANSFER -> {
+                    LockModel.Holder from = step.who() < 0 ? givenOr(holder) : holder;
+                    String fromId = from == null ? id : from.id();
+                    long fence = from == null ? model.fence() : from.fence();
+                    call(transfer(fromId, fence, taker(fromId, step.next()), TTLS[(int) step.amount()]));
+                }
+                case TRANSFER_WITH_WRONG_NUMBER ->
+                    call(transfer(
+                            id, model.fence() + step.amount() - 2, taker(id, step.next()), TTLS[(int) step.amount()]));
                 case RENEW_WITH_WRONG_TOKEN ->
                     call(renew(id, step.amount() == 0 ? 0 : model.fence() + step.amount(), ttl(id)));
                 case RENEW_PERMITS -> call(renewPermits(holders, id, (int) step.amount()));
@@ -185,6 +202,7 @@ class ScriptModelTests {
             int skippedBefore = model.skipped();
             int gracesBefore = model.graces();
             int unsweptBefore = model.unswept();
+            boolean had = model.holder(call.arguments().get(0)) != null;
             Seen seen = foreign ? runOnStrangersKey(call) : run(call);
             invariants.called(call.script(), call.arguments(), seen);
             calls.add(call);
@@ -196,6 +214,9 @@ class ScriptModelTests {
             String status = (String) seen.reply().get(0);
             cover(status, 1);
             cover("unlock " + status, call.script() == LuaScript.UNLOCK ? 1 : 0);
+            if (call.script() == LuaScript.TRANSFER) {
+                coverTransfer(call, status, had);
+            }
             cover("keep " + status, call.script() == LuaScript.KEEP ? 1 : 0);
             cover(
                     "keep message",
@@ -213,6 +234,19 @@ class ScriptModelTests {
             cover("skipped", model.skipped() - skippedBefore);
             cover("grace", model.graces() - gracesBefore);
             cover("unlock unswept " + status, call.script() == LuaScript.UNLOCK ? model.unswept() - unsweptBefore : 0);
+        }
+
+        private void coverTransfer(Call call, String status, boolean had) {
+            boolean granted = status.equals("GRANTED");
+            boolean given = call.arguments().get(0).startsWith(GIVEN);
+            cover("given", granted && given && !had ? 1 : 0);
+            cover("taken", granted && !given && !had ? 1 : 0);
+            cover("taken again", granted && !given && had ? 1 : 0);
+            cover(
+                    "taken by another",
+                    !granted && !given && !had && call.arguments().get(2).startsWith(GIVEN) ? 1 : 0);
+            cover("taken beside another", granted && !given ? model.holders().size() - 1 : 0);
+            cover("taken before waiters", granted && !given && model.hasWaiters() ? 1 : 0);
         }
 
         /** Which replies are in one to several questions. */
@@ -335,6 +369,24 @@ class ScriptModelTests {
 
         private Call keep(String id, long fence, long stay) {
             return new Call(LuaScript.KEEP, arguments(id, 0, fence, stay), lock -> lock.keep(id, fence, stay));
+        }
+
+        /** A hold is given up to an id of nobody, from which three may take it over; or who has another hold asks for it. */
+        private String taker(String id, int index) {
+            boolean holds = model.holder(id(index)) != null && !id(index).equals(id);
+            return holds ? id(index) : id.startsWith(GIVEN) ? "taker%d-%d".formatted(index % 3, index(id)) : GIVEN + id;
+        }
+
+        private LockModel.@Nullable Holder givenOr(LockModel.@Nullable Holder other) {
+            return model.holders().stream()
+                    .filter(holder -> holder.id().startsWith(GIVEN))
+                    .findFirst()
+                    .orElse(other);
+        }
+
+        private Call transfer(String id, long fence, String to, long ttl) {
+            return new Call(
+                    LuaScript.TRANSFER, arguments(to, 0, id, fence, ttl), lock -> lock.transfer(id, fence, to, ttl));
         }
 
         private Call renew(String id, long token, long ttl) {

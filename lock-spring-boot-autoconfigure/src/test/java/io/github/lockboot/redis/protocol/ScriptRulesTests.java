@@ -162,6 +162,107 @@ class ScriptRulesTests {
         }
     }
 
+    @Test
+    void ofTwoWhoTakeOverAHoldOneHasIt() {
+        Object number = acquire("a-1", EXCLUSIVE).reply().get(1);
+        assertThat(holders(transfer("a-1", number, "transfer-a-1"))).containsExactly("transfer-a-1");
+        Seen taken = transfer("transfer-a-1", number, "b-1");
+        assertThat(taken.reply()).containsExactly("GRANTED", number, (long) TTL, 0L);
+        assertThat(holders(taken)).containsExactly("b-1");
+        Seen late = transfer("transfer-a-1", number, "c-1");
+        assertThat(late.reply()).containsExactly("NOT_HOLDER");
+        assertThat(late.stored().text()).isEqualTo(taken.stored().text());
+    }
+
+    @Test
+    void aLateCopyOfATransferChangesNothing() {
+        Object number = acquire("a-1", EXCLUSIVE).reply().get(1);
+        transfer("a-1", number, "transfer-a-1");
+        Seen taken = transfer("transfer-a-1", number, "b-1");
+        Seen given = transfer("a-1", number, "transfer-a-1");
+        assertThat(given.reply()).as("of the giver").containsExactly("NOT_HOLDER");
+        assertThat(given.stored().text()).isEqualTo(taken.stored().text());
+        call(LuaScript.UNLOCK, "b-1", number);
+        Seen other = acquire("c-1", EXCLUSIVE);
+        Seen late = transfer("transfer-a-1", number, "b-1");
+        assertThat(late.reply()).as("of the taker, which has ended").containsExactly("NOT_HOLDER");
+        assertThat(late.stored().text()).isEqualTo(other.stored().text());
+    }
+
+    @Test
+    void aTransferIsForTheGrantWhoseNumberItNames() {
+        long number = (Long) acquire("a-1", EXCLUSIVE).reply().get(1);
+        micros += 40 * SECOND;
+        Seen again = acquire("a-1", EXCLUSIVE);
+        assertThat(transfer("a-1", number, "b-1").reply()).containsExactly("NOT_HOLDER");
+        Seen off = transfer("a-1", (Long) again.reply().get(1) + 1, "b-1");
+        assertThat(off.reply()).containsExactly("NOT_HOLDER");
+        assertThat(off.stored().text()).isEqualTo(again.stored().text());
+    }
+
+    @Test
+    void whoHasAnotherHoldIsNotGivenOneMore() {
+        long one = (Long) acquire("a-1", 2).reply().get(1);
+        Seen both = acquire("b-1", 2);
+        Seen refused = transfer("a-1", one, "b-1");
+        assertThat(refused.reply()).containsExactly("NOT_HOLDER");
+        assertThat(refused.stored().text()).isEqualTo(both.stored().text());
+    }
+
+    @Test
+    void aTransferThatIsAskedForAgainExtendsTheLease() {
+        Object number = acquire("a-1", EXCLUSIVE).reply().get(1);
+        micros += 10 * SECOND;
+        assertThat(transfer("a-1", number, "b-1").reply()).containsExactly("GRANTED", number, (long) TTL, 0L);
+        micros += 10 * SECOND;
+        assertThat(transfer("a-1", number, "b-1").reply()).containsExactly("GRANTED", number, (long) TTL, 0L);
+        micros += 40 * SECOND;
+        Seen late = transfer("a-1", number, "b-1");
+        assertThat(late.reply()).as("after the lease").containsExactly("NOT_HOLDER");
+        assertThat(late.stored().lock().holders()).isEmpty();
+    }
+
+    @Test
+    void aTransferShortensNoLeaseAndMayExtendItBeyondTheTtlThatItHad() {
+        Object number = acquire("a-1", EXCLUSIVE).reply().get(1);
+        assertThat(call(LuaScript.TRANSFER, "b-1", "a-1", number, 1_000).reply())
+                .containsExactly("GRANTED", number, (long) TTL, 0L);
+        Seen longer = call(LuaScript.TRANSFER, "c-1", "b-1", number, 3 * TTL);
+        assertThat(longer.reply()).containsExactly("GRANTED", number, 3L * TTL, 0L);
+        assertThat(acquire("c-1", EXCLUSIVE).reply()).as("kept").containsExactly("GRANTED", number, 3L * TTL, 0L);
+    }
+
+    @Test
+    void theQueueAndTheOtherHoldersStayAsTheyAreWhenAHoldIsTransferred() {
+        long one = (Long) acquire("a-1", 2).reply().get(1);
+        acquire("b-1", 2);
+        acquire("c-1", 2);
+        Seen before = acquire("d-1", EXCLUSIVE);
+        Seen transferred = transfer("a-1", one, "e-1");
+        assertThat(transferred.reply()).startsWith("GRANTED", one).endsWith(2L);
+        assertThat(transferred.messages()).isEmpty();
+        assertThat(holders(transferred)).containsExactly("e-1", "b-1");
+        assertThat(transferred.stored().lock().queue())
+                .isEqualTo(before.stored().lock().queue());
+        assertThat(acquire("f-1", 2).reply()).startsWith("QUEUED", 3L);
+        assertThat(holders(call(LuaScript.UNLOCK, "e-1", one))).containsExactly("b-1", "c-1");
+    }
+
+    @Test
+    void aTransferredHoldHasTheKindAndTheTokenThatItHad() {
+        Object writer = acquire("a-1", EXCLUSIVE).reply().get(1);
+        acquire("b-1", SHARED);
+        call(LuaScript.UNLOCK, "a-1", writer);
+        long reader = (Long) acquire("b-1", SHARED).reply().get(1);
+        assertThat(transfer("b-1", reader, "c-1").reply()).containsExactly("GRANTED", reader, (long) TTL, 0L, writer);
+        assertThat(acquire("d-1", SHARED).reply()).startsWith("GRANTED");
+        assertThat(acquire("e-1", EXCLUSIVE).reply()).startsWith("QUEUED");
+    }
+
+    private Seen transfer(String from, Object number, String to) {
+        return call(LuaScript.TRANSFER, to, from, number, TTL);
+    }
+
     private Seen renewPermits(Object... idsAndFences) {
         List<Object> arguments = new ArrayList<>();
         for (int i = 0; i < idsAndFences.length; i += 2) {
