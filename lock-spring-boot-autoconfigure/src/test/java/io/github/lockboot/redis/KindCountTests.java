@@ -55,6 +55,11 @@ class KindCountTests {
                 + probe.commandCalls().getOrDefault("eval", 0L);
     }
 
+    /** So many, and on a slow machine at most one renewal in a hundred holds. */
+    private void assertCommands(int expected, int holds) {
+        assertThat(commands()).isBetween((long) expected, (long) expected + holds / 100);
+    }
+
     private long messages() {
         return probe.commandCalls().getOrDefault("publish", 0L);
     }
@@ -104,7 +109,7 @@ class KindCountTests {
             reader.lock();
             reader.unlock();
         }
-        assertThat(commands()).isEqualTo(1_000);
+        assertCommands(1_000, 500);
         assertThat(messages()).isZero();
     }
 
@@ -118,7 +123,7 @@ class KindCountTests {
                 lock.readLock().lock();
                 lock.readLock().unlock();
             }
-            assertThat(commands()).isZero();
+            assertCommands(0, 500);
             held.unlock();
         }
     }
@@ -135,7 +140,7 @@ class KindCountTests {
             readers.get((i - 1) % READERS).run(reader::unlock);
         }
         readers.get(READERS - 1).run(reader::unlock);
-        assertThat(commands()).isEqualTo(2);
+        assertCommands(2, 50 * READERS);
         assertThat(messages()).isZero();
     }
 
@@ -157,8 +162,7 @@ class KindCountTests {
             each.get(1, TimeUnit.MINUTES);
         }
         reader.unlock();
-        double holds = (READERS - 1) * 1_000 + 1;
-        assertThat(commands() / holds).isLessThanOrEqualTo(0.01); // two, and renewals on a slow machine
+        assertCommands(2, (READERS - 1) * 1_000 + 1);
         assertThat(messages()).isZero();
     }
 
