@@ -19,12 +19,16 @@ record Event(long time, String actor, Kind kind, String lock, String hold, int l
     enum Kind {
         REQUEST,
         GRANTED,
+        /** It goes on with the hold of another, who has handed it over: the token is the same. */
+        TAKEN_OVER,
         FAILED,
         HELD,
         NOT_HELD,
         /** What it wrote or looked at under the lock was refused for its old token; permits may have theirs in any order. */
         REFUSED,
         RELEASING,
+        /** As RELEASING, but the lock is left to whoever takes it over. */
+        HANDING_OVER,
         RELEASED,
         RELEASE_FAILED,
         LOST,
@@ -36,6 +40,16 @@ record Event(long time, String actor, Kind kind, String lock, String hold, int l
 
     boolean is(Kind kind) {
         return this.kind == kind;
+    }
+
+    /** Whether a hold begins with it. */
+    boolean begins() {
+        return kind == Kind.GRANTED || kind == Kind.TAKEN_OVER;
+    }
+
+    /** Whether its actor gives up the hold, whatever comes of that. */
+    boolean ends() {
+        return kind == Kind.RELEASING || kind == Kind.HANDING_OVER;
     }
 
     String toLine() {

@@ -4,12 +4,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.stream.Stream;
 
 import io.github.lockboot.faults.Event.Kind;
@@ -35,7 +34,16 @@ final class HistoryChecker {
      */
     record Overlap(String lock, String description, long nanos) {}
 
-    private record Hold(String lock, String hold, String actor, int limit, long token, long from, long until) {
+    private record Hold(
+            String lock,
+            String hold,
+            String actor,
+            int limit,
+            long token,
+            long from,
+            long until,
+            boolean takenOver,
+            boolean handedOver) {
 
         /** Whether it is what the other, a writer's, becomes. */
         boolean isDowngradeOf(Hold other) {
@@ -138,7 +146,7 @@ final class HistoryChecker {
         byHold().values().forEach(own -> {
             Event request = own.get(0);
             own.stream()
-                    .filter(event -> event.is(Kind.GRANTED) || event.is(Kind.FAILED))
+                    .filter(event -> event.begins() || event.is(Kind.FAILED))
                     .filter(event -> request.is(Kind.REQUEST) && event.time() - request.time() > bound.toNanos())
                     .findFirst()
                     .ifPresent(end -> found.add(request.actor() + " waited " + (end.time() - request.time()) / 1_000_000
@@ -161,7 +169,7 @@ final class HistoryChecker {
         byHold().values().forEach(own -> {
             checkOneHold(own);
             own.stream()
-                    .filter(event -> event.is(Kind.GRANTED))
+                    .filter(Event::begins)
                     .findFirst()
                     .map(grant -> believed(grant, own))
                     .ifPresent(hold -> byLock.computeIfAbsent(hold.lock(), l -> new ArrayList<>())
@@ -174,15 +182,14 @@ final class HistoryChecker {
         long validUntil = own.stream().mapToLong(Event::validUntil).max().orElse(0);
         if (validUntil == 0) {
             validUntil = own.stream()
-                    .filter(event -> event.is(Kind.GRANTED) || event.is(Kind.HELD) || event.is(Kind.RELEASING))
-                    .filter(event ->
-                            own.stream().noneMatch(other -> other.is(Kind.NOT_HELD)) || !event.is(Kind.RELEASING))
+                    .filter(event -> event.begins() || event.is(Kind.HELD) || event.ends())
+                    .filter(event -> own.stream().noneMatch(other -> other.is(Kind.NOT_HELD)) || !event.ends())
                     .mapToLong(Event::time)
                     .max()
                     .orElse(0);
         }
         long released = own.stream()
-                .filter(event -> event.is(Kind.RELEASING))
+                .filter(Event::ends)
                 .mapToLong(Event::time)
                 .findFirst()
                 .orElse(Long.MAX_VALUE);
@@ -193,7 +200,9 @@ final class HistoryChecker {
                 grant.limit(),
                 grant.token(),
                 grant.time(),
-                Math.max(grant.time(), Math.min(released, validUntil)));
+                Math.max(grant.time(), Math.min(released, validUntil)),
+                grant.is(Kind.TAKEN_OVER),
+                own.stream().anyMatch(event -> event.is(Kind.HANDING_OVER)));
     }
 
     private void checkOneHold(List<Event> own) {
@@ -208,7 +217,7 @@ final class HistoryChecker {
         if (losses > 1) {
             breaches.add(first.actor() + " was told " + losses + " times that it lost " + first.lock());
         }
-        if (own.stream().filter(event -> event.is(Kind.GRANTED)).count() > 1) {
+        if (own.stream().filter(Event::begins).count() > 1) {
             breaches.add(first.actor() + " was granted " + first.lock() + " twice for one request");
         }
         if (losses > 0 && own.stream().anyMatch(event -> event.is(Kind.RELEASED))) {
@@ -235,8 +244,7 @@ final class HistoryChecker {
 
     private List<String> heldWithoutRedis(List<Event> own) {
         List<String> found = new ArrayList<>();
-        Event grant =
-                own.stream().filter(event -> event.is(Kind.GRANTED)).findFirst().orElse(null);
+        Event grant = own.stream().filter(Event::begins).findFirst().orElse(null);
         Event held = own.stream()
                 .filter(event -> event.is(Kind.HELD))
                 .reduce((first, second) -> second)
@@ -259,7 +267,7 @@ final class HistoryChecker {
 
     private void checkOneLock(List<Hold> holds) {
         holds.sort(Comparator.comparingLong(Hold::from));
-        Set<Long> tokens = new HashSet<>();
+        Map<Long, Hold> tokens = new HashMap<>();
         List<Hold> newest = new ArrayList<>();
         List<Hold> believed = new ArrayList<>();
         for (Hold hold : holds) {
@@ -291,18 +299,24 @@ final class HistoryChecker {
     }
 
     /**
-     * A reader's is that of the last who was no reader, or newer; any other is new, and newer than all before but those of the other permits.
+     * A reader's is that of the last who was no reader, or newer. One that was taken over is that of the one who handed it over, if nobody was
+     * granted the lock since. Any other is new, and newer than all before but those of the other permits.
      *
      * @param newest of each limit, the one with the newest token
+     * @param tokens the last hold with each
      */
-    private void checkToken(Hold hold, List<Hold> newest, Set<Long> tokens) {
+    private void checkToken(Hold hold, List<Hold> newest, Map<Long, Hold> tokens) {
         boolean reads = hold.limit() == Client.UNLIMITED;
-        if (!reads && !tokens.add(hold.token())) {
+        Hold before = reads ? null : tokens.put(hold.token(), hold);
+        if (hold.takenOver() && (before == null || !before.handedOver())) {
+            breaches.add("the token of " + describe(hold) + " was not handed over");
+        } else if (!hold.takenOver() && before != null) {
             breaches.add("the token of " + describe(hold) + " was given before");
         } else {
             newest.stream()
                     .filter(other -> !hold.isBeside(other))
-                    .filter(other -> reads ? hold.token() < other.token() : hold.token() <= other.token())
+                    .filter(other ->
+                            reads || hold.takenOver() ? hold.token() < other.token() : hold.token() <= other.token())
                     .max(Comparator.comparingLong(Hold::token))
                     .ifPresent(other -> oldTokens.add(
                             "the token of " + describe(hold) + " is not above that of " + describe(other)));

@@ -101,6 +101,25 @@ class EveryFaultTests {
                 .isEmpty();
     }
 
+    /** {@code -Drounds=} of each, one after the other. {@code -Dfault=handover} chooses all of these. */
+    @Test
+    void aLeaseThatChangesItsProcessHasOneHolder() throws Exception {
+        long seed = Long.getLong("seed", System.currentTimeMillis());
+        List<HandOversResult> results = new ArrayList<>();
+        List<String> violations = new ArrayList<>();
+        for (HandOversFault fault :
+                isOurs() ? HandOversFault.named(System.getProperty("fault")) : List.<HandOversFault>of()) {
+            HandOversResult result = HandOvers.run(fault, Integer.getInteger("rounds", 10), seed, violations::add);
+            System.out.println(result);
+            results.add(result);
+        }
+        violations.forEach(System.out::println);
+        if (!results.isEmpty()) {
+            HandOversReport.updatedWith(results).write();
+        }
+        assertThat(violations).isEmpty();
+    }
+
     private static boolean isOurs() {
         String contestant = System.getProperty("contestant");
         return contestant == null || Contestant.withId(contestant).isOurs();

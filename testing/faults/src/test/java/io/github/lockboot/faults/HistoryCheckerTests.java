@@ -32,6 +32,8 @@ class HistoryCheckerTests {
             a writer that becomes a reader, beside another    | 2 a GRANTED 10 100, 4 a:r GRANTED 10 100, 5 a RELEASING 10 100, 6 b:r GRANTED 10 100
             two permits of two, the later with a smaller token | 2 a:2 GRANTED 10 100, 3 b:2 GRANTED 9 100
             a third permit after a release                    | 2 a:2 GRANTED 10 100, 3 b:2 GRANTED 20 100, 4 a:2 RELEASING 10 100, 5 c:2 GRANTED 11 100
+            a hold that another takes over, and gives back    | 2 a GRANTED 10 100, 5 a HANDING_OVER 10 100, 6 b TAKEN_OVER 10 100, \
+                                                                7 a RELEASED 10, 8 b HANDING_OVER 10 100, 9 c TAKEN_OVER 10 100
             other readers have come since                     | 2 a:r GRANTED 10 100, 20 redis:r SERVER 15 21, 22 a:r HELD 10 100
             """)
     void aGoodHistoryPasses(String what, String history) {
@@ -62,6 +64,14 @@ class HistoryCheckerTests {
             read after Redis gave it to a writer | after Redis said token 11    | 2 a:r GRANTED 10 100, 20 redis SERVER 11 21, 22 a:r HELD 10 100
             wrote after Redis gave it to readers | after Redis said token 11    | 2 a GRANTED 10 100, 20 redis:r SERVER 11 21, 22 a HELD 10 100
             a permit after Redis said none has   | after Redis said nobody      | 2 a:2 GRANTED 10 100, 20 redis SERVER 0 21, 22 a:2 HELD 10 100
+            taken over by two, one after the other | not handed over           | 2 a GRANTED 10 100, 3 a HANDING_OVER 10 100, 4 b TAKEN_OVER 10 100, \
+                                                                                  5 b RELEASING 10 100, 6 c TAKEN_OVER 10 100
+            taken over without a hand-over       | not handed over              | 2 a GRANTED 10 100, 3 a RELEASING 10 100, 4 b TAKEN_OVER 10 100
+            taken over after another's grant     | is not above                 | 2 a GRANTED 10 100, 3 a HANDING_OVER 10 100, 4 b GRANTED 11 100, \
+                                                                                  5 b RELEASING 11 100, 6 c TAKEN_OVER 10 100
+            beside the one who took it over      | overlaps                     | 2 a GRANTED 10 100, 3 a HANDING_OVER 10 100, 4 b TAKEN_OVER 10 100, 6 c GRANTED 11 100
+            held after Redis took it from a taker | after Redis said nobody     | 2 a GRANTED 10 100, 3 a HANDING_OVER 10 100, 4 b TAKEN_OVER 10 100, \
+                                                                                  20 redis SERVER 0 21, 22 b HELD 10 100
             a loss never told                    | was not told                 | 2 a GRANTED 10 100, 101 a NOT_HELD 10, 102 a RELEASE_FAILED 10, LATE a DONE
             a loss told too late                 | was not told                 | 2 a GRANTED 10 100, 101 a NOT_HELD 10, LATE a LOST 10
             """)

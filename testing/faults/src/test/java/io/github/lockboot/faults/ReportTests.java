@@ -37,6 +37,12 @@ class ReportTests {
         assertThat(rows(page())).isEqualTo(rows(report.in(page())));
     }
 
+    @Test
+    void thePageShowsTheHandOversAndTheirResults() throws IOException {
+        HandOversReport report = HandOversReport.updatedWith(List.of());
+        assertThat(rows(page())).isEqualTo(rows(report.in(page())));
+    }
+
     private static String page() throws IOException {
         return Files.readString(Report.DOCUMENT);
     }

@@ -1,5 +1,6 @@
 package io.github.lockboot.faults;
 
+import java.util.ArrayList;
 import java.util.List;
 
 import org.junit.jupiter.api.Tag;
@@ -43,5 +44,14 @@ class SmokeTests {
     @Test
     void noneOfManyLeasesIsLostAfterACut() {
         assertThat(ManyLeases.run(LeasesFault.SMALL).violations()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"handover-giver-killed", "handover-taker-killed-amid"})
+    void aLeaseThatChangesItsProcessHasOneHolder(String fault) {
+        long seed = Long.getLong("seed", System.currentTimeMillis());
+        List<String> violations = new ArrayList<>();
+        HandOversFault.named(fault).forEach(each -> HandOvers.run(each, 1, seed, violations::add));
+        assertThat(violations).allMatch(violation -> violation.contains(HandOvers.LATE));
     }
 }
