@@ -113,7 +113,7 @@ abstract class HandOverContract extends TwoInstances {
     void itIsRenewedWhereItIsHeld() throws Exception {
         Lease lease = lease(renewedLease(kind));
         try (Lease taken = otherRegistry().takeOver(lease.handOver(), renewedLease(kind))) {
-            for (int i = 0; i < 3; i++) {
+            for (int i = 0; i < 2; i++) {
                 pass(LONGER_THAN_RENEWED_TTL.dividedBy(2));
                 assertThat(taken.isValid()).isTrue();
             }
