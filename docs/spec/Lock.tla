@@ -544,8 +544,9 @@ Deliver == \E m \in net : Execute(m) \/ Receive(m)
 IsDeliverable == \E m \in net : m.k \in Commands \/ IsAlive(m.id[1])
 
 \* The network delivers, clients ask, hold for a while and let go, and time passes.
-Fair == /\ \A c \in Clients : WF_vars(Poll(c)) /\ WF_vars(SendRenew(c)) /\ WF_vars(Part(c)) /\ WF_vars(Release(c))
-                             /\ WF_vars(NoticeLoss(c))
+Fair == /\ \A c \in Clients :
+           /\ WF_vars(Poll(c) /\ UNCHANGED given) /\ WF_vars(SendRenew(c) /\ UNCHANGED given) /\ WF_vars(Part(c) /\ UNCHANGED given)
+           /\ WF_vars(Release(c) /\ UNCHANGED given) /\ WF_vars(NoticeLoss(c) /\ UNCHANGED given)
         /\ []<>~IsDeliverable \/ []<><<Deliver>>_vars
         /\ WF_vars(Tick)
 
