@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 import io.github.lockboot.fixture.Await;
 
@@ -127,6 +128,17 @@ public final class Actor implements AutoCloseable {
     /** Waits until it is so, and fails if that takes too long. */
     public static void await(String what, Duration atMost, BooleanSupplier condition) {
         Await.until(atMost, condition, () -> "not within " + atMost + ": " + what);
+    }
+
+    /** Waits until a lease has been renewed so often: the time that it has left becomes more then, and only then. */
+    public static void awaitRenewals(int times, Supplier<Duration> remainingLease) {
+        for (int i = 1; i <= times; i++) {
+            AtomicReference<Duration> left = new AtomicReference<>(remainingLease.get());
+            await("renewal " + i, () -> {
+                Duration now = remainingLease.get();
+                return now.compareTo(left.getAndSet(now)) > 0;
+            });
+        }
     }
 
     /** Lets a time pass that is itself what the test is about. */

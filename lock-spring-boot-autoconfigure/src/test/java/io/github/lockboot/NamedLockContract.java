@@ -642,7 +642,7 @@ abstract class NamedLockContract extends TwoInstances {
 
         @Test
         void aHolderBeyondItsMaxHoldLosesTheLock() throws Exception {
-            NamedLock lock = get(registry(), name, renewedLease(kind).withMaxHold(Duration.ofSeconds(4)));
+            NamedLock lock = get(registry(), name, renewedLease(kind).withMaxHold(Duration.ofSeconds(8)));
             AtomicInteger told = new AtomicInteger();
             lock.lock();
             lock.onLost(told::incrementAndGet);

@@ -24,10 +24,10 @@ abstract class TwoInstances {
     static final Duration SHORT_TTL = Duration.ofSeconds(1);
     static final Duration LONGER_THAN_SHORT_TTL = Duration.ofMillis(1_300);
 
-    /** Of leases that are renewed in time, also on a machine that stands still for a second. */
-    static final Duration RENEWED_TTL = Duration.ofSeconds(2);
+    /** Of leases that are renewed in time, also on a machine that stands still for two seconds. */
+    static final Duration RENEWED_TTL = Duration.ofSeconds(4);
 
-    static final Duration LONGER_THAN_RENEWED_TTL = Duration.ofMillis(2_500);
+    static final Duration LONGER_THAN_RENEWED_TTL = Duration.ofMillis(4_500);
     static final LockOptions EXCLUSIVE = LockOptions.defaults();
     static final LockOptions SHARED = LockOptions.defaults().shared();
 

@@ -35,7 +35,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 /** Every thread of the application's executors is busy for good, and a thousand tasks wait for one: locks have their own. */
 class SaturatedExecutorTests {
 
-    private static final Duration TTL = Duration.ofSeconds(1);
+    private static final Duration TTL = Duration.ofSeconds(6);
     private static final int WAITING_TASKS = 1_000;
 
     private static RedisServer server;
@@ -113,7 +113,7 @@ class SaturatedExecutorTests {
                         lease.close();
                         return token;
                     });
-            Actor.pass(TTL.multipliedBy(3));
+            Actor.awaitRenewals(2, first::remainingLease);
             assertThat(first.isValid()).isTrue();
             first.close();
             assertThat(Actor.get(next)).isGreaterThan(first.fencingToken());

@@ -242,7 +242,7 @@ class AnnouncedLossTests {
             proxy.closeOn("TRACKING");
             RedisLockRegistry registry = registries.connected();
             long before = proxy.connections();
-            Duration ttl = Duration.ofSeconds(4);
+            Duration ttl = Duration.ofSeconds(6);
             List<Lease> leases = new ArrayList<>();
             for (int i = 0; i < 100; i++) {
                 leases.add(Actor.get(registry.acquireAsync(

@@ -50,7 +50,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @OwnThread
 class ApplicationConnectionTests {
 
-    private static final Duration TTL = Duration.ofSeconds(2);
+    private static final Duration TTL = Duration.ofSeconds(6);
     private static final int HUGE = 64 << 20;
 
     private static RedisServer server;
@@ -86,7 +86,7 @@ class ApplicationConnectionTests {
                 .defaults(LockOptions.defaults().withTtl(TTL)));
     }
 
-    /** A lock is taken, refused to others, held for longer than its ttl, handed over to one who waits, and released. */
+    /** A lock is taken, refused to others, renewed, handed over to one who waits, and released. */
     private void useLocks(RedisLockRegistry registry) {
         NamedLock lock = registry.get("x");
         RedisLockRegistry elsewhere = others.registry();
@@ -98,7 +98,7 @@ class ApplicationConnectionTests {
         assertThat(elsewhere.get("x").tryLock()).isFalse();
         CompletableFuture<?> next =
                 elsewhere.acquireAsync("x", LockOptions.defaults()).thenAccept(Lease::close);
-        Actor.pass(TTL.multipliedBy(3).dividedBy(2));
+        Actor.awaitRenewals(2, lock::remainingLease);
         assertThat(lock.isHeldByCurrentThread()).isTrue();
         assertThat(lock.fencingToken()).isPositive();
         lock.unlock();
