@@ -38,6 +38,7 @@ import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.cluster.PartitionException;
 import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
@@ -48,6 +49,7 @@ import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
 import io.lettuce.core.resource.Delay;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.RedisCallback;
@@ -346,6 +348,16 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     }
 
     @Override
+    public StoreFailure failureOf(@Nullable Throwable failure) {
+        return isOfUnknownNode(failure) ? StoreFailure.NOT_NOW : ScriptStore.Runner.super.failureOf(failure);
+    }
+
+    /** Whether Lettuce sent nothing, because the node that serves the key is not in the topology that it has. */
+    private static boolean isOfUnknownNode(@Nullable Throwable failure) {
+        return failure != null && NestedExceptionUtils.getMostSpecificCause(failure) instanceof PartitionException;
+    }
+
+    @Override
     public void close() {
         synchronized (waiting) {
             closed = true;
@@ -505,7 +517,8 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         private void fail(Link used, Throwable failure) {
             if (own != null && RedisFailure.isOfReplica(failure)) {
                 own.onReplica(used.client);
-            } else if (own != null && (acknowledger != null || RedisFailure.isOfNoMaster(failure))) {
+            } else if (own != null
+                    && (acknowledger != null || RedisFailure.isOfNoMaster(failure) || isOfUnknownNode(failure))) {
                 own.onSilence(used.client); // no redirection was followed, so nothing else has noticed it
             }
             completeExceptionally(failure);
