@@ -28,6 +28,9 @@ import org.springframework.core.annotation.AliasFor;
  * {@link #atLeastFor()} ago, the call is skipped. The lease is renewed while the method runs. The lock is that of
  * {@code registry.get(name)}. The rules of {@link DistributedLock} for methods and results apply.
  *
+ * <p>If Redis is unavailable, the call is skipped as well, and logged with the cause: another instance might be running the method. Unless it
+ * returns a {@link java.util.concurrent.CompletableFuture}, there is no {@link LockUnavailableException}.
+ *
  * <p>Each call is recorded as a metric and a log line. The endpoint {@code locks} shows the last one. Beans of type {@link Listener}
  * are notified.
  */

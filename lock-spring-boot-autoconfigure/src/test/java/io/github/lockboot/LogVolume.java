@@ -71,6 +71,24 @@ public final class LogVolume implements AutoCloseable {
         }
     }
 
+    /** Of the loggers with this name and below. */
+    public long bytesOf(String logger) {
+        return byLogger.entrySet().stream()
+                .filter(each -> each.getKey().startsWith(logger))
+                .mapToLong(Map.Entry::getValue)
+                .sum();
+    }
+
+    /** Of all loggers, from the level ERROR on. */
+    public List<String> errors() {
+        synchronized (events) {
+            return events.stream()
+                    .filter(event -> event.getLevel() == Level.ERROR)
+                    .map(event -> event.getLoggerName() + ": " + event.getFormattedMessage())
+                    .toList();
+        }
+    }
+
     /** The first lines of all loggers. */
     @Override
     public String toString() {

@@ -10,6 +10,7 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import io.github.lockboot.DistributedLock;
@@ -47,6 +48,12 @@ interface Contention {
     }
 
     private static Contention skip(LockedMethod method) {
+        Supplier<@Nullable Object> skipped = skipped(method);
+        return (invocation, cause) -> skipped.get();
+    }
+
+    /** {@return the result of a call that was skipped} */
+    static Supplier<@Nullable Object> skipped(LockedMethod method) {
         Class<?> type = method.resultType();
         ReactiveAdapter adapter = LockedMethod.adapterOf(type);
         boolean stage = method.end() == End.STAGE;
@@ -64,7 +71,7 @@ interface Contention {
         } else if (adapter == null && !stage && empty == null && method.isNeverNull()) {
             method.addReturns(none, "make that type nullable, or use a fallback");
         }
-        return (invocation, cause) -> stage ? CompletableFuture.completedFuture(empty) : empty;
+        return () -> stage ? CompletableFuture.completedFuture(empty) : empty;
     }
 
     /** Calls another method of the class, with the parameters of this one, optionally followed by the exception. */

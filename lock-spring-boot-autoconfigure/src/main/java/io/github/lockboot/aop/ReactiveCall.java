@@ -37,7 +37,8 @@ record ReactiveCall(MethodLocks call, MethodInvocation invocation, ReactiveAdapt
             return Flux.defer(() -> locked(tick::acquired))
                     .doOnComplete(() -> tick.ended(null))
                     .doOnError(tick::ended)
-                    .doOnCancel(() -> tick.ended(new CancellationException()));
+                    .doOnCancel(() -> tick.ended(new CancellationException()))
+                    .onErrorResume(tick::didNotGetLocks, failure -> publisherOf(tick.skipped()));
         });
     }
 

@@ -12,6 +12,7 @@ import io.github.lockboot.DistributedLock;
 import io.github.lockboot.HeldLocks;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockTemplate;
+import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.ScheduledLock;
 import io.github.lockboot.ScheduledLock.Outcome;
 import io.github.lockboot.aop.LockedMethod.End;
@@ -27,12 +28,16 @@ import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.beans.factory.config.EmbeddedValueResolver;
 import org.springframework.util.function.SingletonSupplier;
 
-/** The locks of a method with {@link ScheduledLock}. Reports the outcome of each call to the log and to the listeners. */
+/**
+ * The locks of a method with {@link ScheduledLock}. Reports the outcome of each call to the log and to the listeners. Without its locks the
+ * method is skipped, whether another has them or Redis does not answer: a scheduler can do nothing with an exception but log it.
+ */
 final class ScheduledCall extends MethodLocks {
 
     private static final Log log = LogFactory.getLog(ScheduledLock.class);
 
     private final String job;
+    private final Supplier<@Nullable Object> skipped;
     private final Supplier<Schedule> schedule;
     private final Supplier<List<ScheduledLock.Listener>> listeners;
 
@@ -47,6 +52,7 @@ final class ScheduledCall extends MethodLocks {
                 .map(LockDefinition::name)
                 .findFirst()
                 .orElseThrow();
+        this.skipped = Contention.skipped(method);
         this.schedule =
                 SingletonSupplier.of(() -> Schedule.of(method.method(), new EmbeddedValueResolver(beanFactory)));
         this.listeners = SingletonSupplier.of(() -> beanFactory
@@ -81,6 +87,9 @@ final class ScheduledCall extends MethodLocks {
             return result;
         } catch (Throwable failure) {
             tick.ended(failure);
+            if (tick.didNotGetLocks(failure)) {
+                return tick.skipped();
+            }
             throw failure;
         }
     }
@@ -98,6 +107,17 @@ final class ScheduledCall extends MethodLocks {
             this.held = held;
         }
 
+        /** Whether the call failed because Redis, or a registry that is closing, did not give it its locks. */
+        boolean didNotGetLocks(@Nullable Throwable failure) {
+            return held == null && failure != null && Futures.unwrap(failure) instanceof LockUnavailableException;
+        }
+
+        /** {@return what a call that was skipped returns} */
+        @Nullable
+        Object skipped() {
+            return skipped.get();
+        }
+
         /** The failure is null if there was none. */
         void ended(@Nullable Throwable failure) {
             Failures.runAndLog("after job " + LockNames.printable(job), () -> report(failure));
@@ -110,7 +130,9 @@ final class ScheduledCall extends MethodLocks {
                     held != null && outcome != Outcome.SKIPPED && schedule.get().isDueWithin(started, took);
             String line = "Job '" + LockNames.printable(job) + "' "
                     + outcome.name().toLowerCase(Locale.ROOT) + ", took " + took.toMillis() + " ms";
-            if (overran) {
+            if (failure != null && didNotGetLocks(failure)) {
+                log.warn(line + ", so it did not run: " + LockNames.printable(reasonOf(Futures.unwrap(failure))));
+            } else if (overran) {
                 log.warn(line + " and was due again before it ended");
             } else {
                 log.debug(line);
@@ -119,6 +141,11 @@ final class ScheduledCall extends MethodLocks {
             for (ScheduledLock.Listener listener : listeners.get()) {
                 Failures.runAndLog("of a listener to jobs", () -> listener.jobEnded(run));
             }
+        }
+
+        private static String reasonOf(Throwable unavailable) {
+            Throwable cause = unavailable.getCause();
+            return Failures.reasonOf(cause != null ? cause : unavailable);
         }
 
         private Outcome outcome(@Nullable Throwable failure) {

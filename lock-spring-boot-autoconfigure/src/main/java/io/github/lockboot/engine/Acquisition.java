@@ -268,6 +268,9 @@ final class Acquisition {
     private void onAnswer(@Nullable Reply reply, @Nullable Throwable failure, Moment sentAt, boolean enqueued) {
         boolean again = question == Question.ASKED_AND_AGAIN;
         question = Question.NONE;
+        if (reply != null) {
+            context.outage().answered();
+        }
         if (hasEnded()) {
             onLateAnswer(reply);
         } else if (reply instanceof Reply.Granted granted) {

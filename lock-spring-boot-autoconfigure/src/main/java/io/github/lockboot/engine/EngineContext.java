@@ -14,6 +14,9 @@ import java.util.function.DoubleSupplier;
 
 import io.github.lockboot.engine.Grant.Moment;
 import io.github.lockboot.engine.LockRequest.Terms;
+import io.github.lockboot.engine.StoreFailure.GrantedTooLateException;
+import io.github.lockboot.internal.Failures;
+import io.github.lockboot.internal.OutageLog;
 import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
@@ -57,6 +60,7 @@ public final class EngineContext {
     private final ExecutorService workers;
     private final DoubleSupplier random;
     private final LockLog log = new LockLog();
+    private final OutageLog outage;
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private final Set<Hold> lost = ConcurrentHashMap.newKeySet();
     private volatile Life life = Life.OPEN;
@@ -67,10 +71,22 @@ public final class EngineContext {
         this.timer = timer;
         this.workers = workers;
         this.random = random;
+        this.outage = new OutageLog(timer, this::runLater);
     }
 
     public LockLog log() {
         return log;
+    }
+
+    OutageLog outage() {
+        return outage;
+    }
+
+    /** A call of the store has failed. */
+    void failed(String reason, @Nullable Throwable cause) {
+        if (!isClosing() && !(cause instanceof GrantedTooLateException)) {
+            outage.failed(reason + (cause == null ? "" : " (" + Failures.reasonOf(cause) + ")"));
+        }
     }
 
     /** What threads have lost and not released: their own lists keep nothing from the garbage collection. */

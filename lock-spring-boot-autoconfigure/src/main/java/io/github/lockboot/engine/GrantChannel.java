@@ -48,6 +48,15 @@ public interface GrantChannel extends AutoCloseable {
 
         /** The channel is subscribed to; earlier pushes may have been missed. */
         void onSubscribed();
+
+        /**
+         * A command that was sent because the channel is cut has been answered or, with a failure, has not.
+         *
+         * @return whether locks work, for all that is known: then the channel alone has a problem
+         */
+        default boolean onAnswer(@Nullable Throwable failure) {
+            return failure == null;
+        }
     }
 
     /** Subscribes in the background, at the first call only. */

@@ -150,7 +150,9 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         Terms brief = Terms.exclusive(longerThanAnAnswer, true);
         LockRequest request = new LockRequest(name, null, brief, 0, 0, true, false);
         EngineContext.requireStack();
-        CompletableFuture<Lease> taken = start(new FutureWaiter(context, request, null, null));
+        FutureWaiter first = new FutureWaiter(context, request, null, null);
+        first.setTrial();
+        CompletableFuture<Lease> taken = start(first);
         taken.whenComplete((lease, failure) -> openChannel()); // goes on trying until the store is there
         CompletableFuture<Void> connected = taken.thenCompose(lease -> {
             context.schedule(CHECK_NANOS, () -> subscribed.complete(null));
@@ -507,9 +509,11 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
             Throwable failure = asked.isDone()
                     ? asked.handle((none, thrown) -> thrown).join()
                     : store.client().whyUnanswered();
-            throw new LockUnavailableException(
-                    name, store.displayName() + NO_ANSWER, failure == null ? null : Futures.unwrap(failure));
+            Throwable cause = failure == null ? null : Futures.unwrap(failure);
+            context.failed(store.displayName() + NO_ANSWER, cause);
+            throw new LockUnavailableException(name, store.displayName() + NO_ANSWER, cause);
         }
+        context.outage().answered();
         return reply;
     }
 
@@ -554,7 +558,18 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     }
 
     @Override
+    public boolean onAnswer(@Nullable Throwable failure) {
+        if (failure == null) {
+            context.outage().answered();
+        } else if (!context.isClosing()) {
+            context.outage().unanswered(store.displayName() + NO_ANSWER + " (" + Failures.reasonOf(failure) + ")");
+        }
+        return failure == null && !context.outage().isGoing();
+    }
+
+    @Override
     public void onSubscribed() {
+        context.outage().answered();
         subscribed.complete(null);
         acquisitions.values().forEach(Acquisition::mayHaveMissedPush);
     }

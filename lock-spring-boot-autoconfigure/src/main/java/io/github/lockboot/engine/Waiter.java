@@ -75,6 +75,7 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
     private volatile Outcome outcome = Plain.WAITING;
     private volatile Caller caller;
     private volatile int leases;
+    private volatile boolean trial;
 
     /**
      * @param use notifies listeners of the wait and the hold; null if there are none
@@ -145,6 +146,11 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
         return context.nanoTime() - start - 2 * context.commandTimeout() >= Math.max(0, request.waitNanos());
     }
 
+    /** Its failure is no part of an outage: who asked reports it. */
+    final void setTrial() {
+        trial = true;
+    }
+
     /** Whether its caller is there to use the lock. */
     final boolean canUseLock() {
         return caller != Caller.GONE && (thread == null || leases > 0 || thread.isAlive());
@@ -195,6 +201,9 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
         if (decided instanceof Failure failure) {
             report(use -> use.ended(LockListener::unavailable));
             context.log().unavailable(request.name(), failure.reason);
+            if (!trial) {
+                context.failed(failure.reason, failure.cause);
+            }
             throw new LockUnavailableException(request.name(), failure.reason, failure.cause);
         }
         report(use -> use.ended(LockListener::notAcquired));

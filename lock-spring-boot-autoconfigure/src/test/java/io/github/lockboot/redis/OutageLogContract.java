@@ -9,6 +9,7 @@ import java.util.concurrent.TimeoutException;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.Figures;
+import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LogVolume;
 import io.github.lockboot.fixture.Await;
 import io.github.lockboot.redis.connection.PubSubGrantChannel;
@@ -19,7 +20,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * While Redis is away the channel logs one line, and one when it is back, and a close ends whatever Redis does. Redis is there when a
+ * The registry logs one line when Redis goes away, and one when it is back, and a close ends whatever Redis does. Redis is there when a
  * test begins.
  */
 public abstract class OutageLogContract {
@@ -62,13 +63,12 @@ public abstract class OutageLogContract {
             application.awaitLive(log);
             application.end();
             assertThat(log.bytes()).as("%s", log).isLessThan(mostBytes());
-            List<String> lines = channelLines(log);
             if (showsCut()) {
+                List<String> lines = outageLines(log);
                 assertThat(lines).hasSize(2);
-                assertThat(lines.get(0))
-                        .startsWith("WARN Subscribing to the channel ")
-                        .contains("waiters only poll");
-                assertThat(lines.get(1)).startsWith("INFO The channel ").endsWith(" works again");
+                assertThat(lines.get(0)).startsWith("WARN Locks are unavailable: Redis did not answer or refused: ");
+                assertThat(lines.get(1)).startsWith("INFO Locks work again after ");
+                assertThat(channelLines(log)).as("nobody polls").isEmpty();
             }
         }
     }
@@ -86,6 +86,10 @@ public abstract class OutageLogContract {
             }
             assertThat(log.bytes()).as("%s", log).isLessThan(mostBytes());
         }
+    }
+
+    private static List<String> outageLines(LogVolume log) {
+        return log.lines(LockRegistry.class.getName());
     }
 
     public static List<String> channelLines(LogVolume log) {
@@ -112,7 +116,7 @@ public abstract class OutageLogContract {
                     () -> TestRegistries.canLock(registry, "again") && GrantChannels.isLive(registry),
                     () -> "the channel is not live again after " + log);
             if (showsCut()) {
-                Await.until("it is logged", () -> channelLines(log).size() > 1);
+                Await.until(BACK, () -> outageLines(log).size() > 1, () -> "the end is not logged: " + log);
             }
         }
 

@@ -1,6 +1,7 @@
 package io.github.lockboot.sample;
 
 import java.time.Duration;
+import java.util.function.BooleanSupplier;
 
 import io.github.lockboot.fixture.Await;
 import io.github.lockboot.fixture.RedisServer;
@@ -39,6 +40,23 @@ class RedisOutageTests {
             assertUnavailable(sample.post("/loads/payments"));
             assertThat(log).contains("Answering 503").doesNotContain("secret-openid");
         }
+    }
+
+    @Test
+    void anOutageIsNoErrorOfALeaderOrAJob(CapturedOutput log) {
+        try (RedisServer redis = RedisServer.start();
+                SampleInstance sample = SampleInstance.on(
+                        redis, "--lock.redis.command-timeout=500ms", "--spring.data.redis.timeout=500ms")) {
+            await("it leads", () -> log.getOut().contains("This instance leads 'publisher'"));
+            redis.kill();
+            await("it leads no more", () -> log.getOut().contains("that this instance leads no more"));
+            await("a job is due", () -> log.getOut().contains("Job 'draw' unavailable"));
+            assertThat(log).contains("Locks are unavailable").doesNotContain("ERROR", "LockUnavailableException: ");
+        }
+    }
+
+    private static void await(String what, BooleanSupplier condition) {
+        Await.until(Duration.ofSeconds(60), condition, () -> "not yet: " + what);
     }
 
     private static void assertUnavailable(Answer answer) {

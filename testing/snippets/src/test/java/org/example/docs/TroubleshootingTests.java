@@ -90,6 +90,18 @@ class TroubleshootingTests {
         });
     }
 
+    /** By which Redis says that it does not accept commands now. */
+    @Test
+    void everyRefusalOfRedisIsExplained() throws IOException {
+        String source = Files.readString(SOURCES.resolve("io/github/lockboot/redis/protocol/RedisFailure.java"));
+        Matcher words = Pattern.compile("\\(((?:[A-Z]+\\|)+[A-Z]+)\\)").matcher(source);
+        assertThat(words.find()).isTrue();
+        String entry = String.join("\n", PAGE.sections().get("lockunavailableexception"));
+        assertThat(words.group(1).split("\\|"))
+                .hasSizeGreaterThan(10)
+                .allSatisfy(word -> assertThat(entry).contains("`" + word + " ...`"));
+    }
+
     private static Pattern onPage(String message) {
         String whole = message.replaceFirst("\\W+[Ss]ee \0[a-z-]*$", "").replaceFirst("^\0+", "");
         return Pattern.compile(Stream.of(whole.strip().split(PART))

@@ -13,12 +13,14 @@ import io.github.lockboot.engine.GrantChannel;
 import io.github.lockboot.engine.Reply;
 import io.github.lockboot.internal.Announcements;
 import io.github.lockboot.internal.Failures;
+import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.NestedExceptionUtils;
+import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.redis.RedisConnectionFailureException;
 
 /**
@@ -210,6 +212,7 @@ public final class PubSubGrantChannel implements GrantChannel {
         private volatile long heardAt;
         private volatile boolean everLive;
         private long pauseMillis;
+        private int failures; // to connect, in a row
         private volatile @Nullable String problem; // null once it is live
 
         private Subscription(Supplier<String> channel, Consumer<String> receiver) {
@@ -302,6 +305,7 @@ public final class PubSubGrantChannel implements GrantChannel {
                 state = State.LIVE;
                 everLive = true;
                 pauseMillis = 0;
+                failures = 0;
                 again = problem != null;
                 problem = null;
             }
@@ -333,7 +337,10 @@ public final class PubSubGrantChannel implements GrantChannel {
             lost(cut, null);
         }
 
-        /** Warns, unless there has never been a connection: then locks fail, too, and report it. */
+        /**
+         * Warns, but of a missing connection only the second time in a row, because a pool may give one that is cut as well, and not before
+         * there has been one: then locks fail, too, and report it.
+         */
         void onFailed(Listening failed, Throwable failure) {
             String reason = Failures.reasonOf(failure);
             if (NestedExceptionUtils.getMostSpecificCause(failure) instanceof UnsupportedOperationException) {
@@ -342,11 +349,25 @@ public final class PubSubGrantChannel implements GrantChannel {
                 inBackground(() -> log.info("Waiters only poll, because this client does not subscribe to the channel "
                         + channel.get() + ": " + reason));
             } else {
-                boolean never = !everLive && failure instanceof RedisConnectionFailureException;
                 String warning =
                         "Subscribing to the channel " + channel.get() + " failed, so waiters only poll: " + reason;
-                lost(failed, never ? null : warning);
+                boolean notConnected = failure instanceof RedisConnectionFailureException;
+                boolean noAnswer = everLive && (notConnected || failure instanceof QueryTimeoutException);
+                lost(failed, notConnected || noAnswer ? null : warning);
+                if (noAnswer && ++failures > 1 && problem == null && !closed) {
+                    warnIfAnswered(warning);
+                }
             }
+        }
+
+        /** Waiters poll only while Redis answers. */
+        private void warnIfAnswered(String warning) {
+            store.echo(session.get()).whenComplete((reply, unanswered) -> {
+                boolean locksWork = subscriber.onAnswer(unanswered == null ? null : Futures.unwrap(unanswered));
+                if (locksWork && state != State.LIVE) {
+                    warn(warning);
+                }
+            });
         }
 
         private void lost(Listening lost, @Nullable String warning) {

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -34,6 +35,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
+import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.connection.DefaultMessage;
 import org.springframework.data.redis.connection.MessageListener;
 import org.springframework.data.redis.connection.RedisConnection;
@@ -57,6 +59,7 @@ class PubSubGrantChannelTests {
     private final ExecutorService workers = Threads.workers(Threads.daemons("channel-test"));
     private final AtomicInteger asked = new AtomicInteger();
     private final AtomicInteger subscriptions = new AtomicInteger();
+    private final AtomicInteger unanswered = new AtomicInteger();
     private final AtomicInteger announced = new AtomicInteger();
     private volatile CompletableFuture<Reply> answer = CompletableFuture.completedFuture(Reply.Plain.PUBLISHED);
     private volatile boolean published = true;
@@ -170,6 +173,14 @@ class PubSubGrantChannelTests {
         @Override
         public void onSubscribed() {
             subscriptions.incrementAndGet();
+        }
+
+        @Override
+        public boolean onAnswer(Throwable failure) {
+            if (failure != null) {
+                unanswered.incrementAndGet();
+            }
+            return failure == null;
         }
     }
 
@@ -303,10 +314,14 @@ class PubSubGrantChannelTests {
     }
 
     private void awaitSubscribedAgain() {
+        awaitSubscribed(2);
+    }
+
+    private void awaitSubscribed(int times) {
         published = true;
         Actor.await("it is subscribed again", () -> {
             timer.tick(Duration.ofMillis(5));
-            return subscriptions.get() == 2 && channel.isLive();
+            return subscriptions.get() == times && channel.isLive();
         });
     }
 
@@ -403,6 +418,60 @@ class PubSubGrantChannelTests {
             awaitSubscribedAgain();
             Actor.await("that is logged", () -> log.messages().contains("The channel " + CHANNEL + " works again"));
         }
+    }
+
+    private static RedisConnectionFactory notConnected() {
+        throw new RedisConnectionFailureException("refused");
+    }
+
+    /** A pool may give one that the balancer has cut as well. */
+    @Test
+    void aCutConnectionAndOneMoreAreNoWarning() {
+        try (LogReader log = new LogReader()) {
+            for (int i = 0; i < 10; i++) {
+                int before = attempts.get();
+                factory = () -> attempts.get() == before + 1 ? notConnected() : registries.connectionFactory();
+                killSubscribersExcept(List.of());
+                Actor.await("it is not live", () -> !channel.isLive());
+                awaitSubscribed(i + 2);
+                assertThat(attempts).as("one in vain").hasValue(before + 2);
+            }
+            assertThat(log.warnings()).isEmpty();
+            assertThat(unanswered).hasValue(0);
+        }
+    }
+
+    @Test
+    void thatWaitersOnlyPollIsSaidOnlyWhileRedisAnswers() {
+        try (LogReader log = new LogReader()) {
+            answer = CompletableFuture.failedFuture(new TimeoutException("no answer"));
+            factory = PubSubGrantChannelTests::notConnected;
+            killSubscribersExcept(List.of());
+            Actor.await("the subscriber is told", () -> {
+                timer.tick(Duration.ofSeconds(1));
+                return unanswered.get() > 1;
+            });
+            assertThat(log.warnings()).isEmpty();
+            answer = CompletableFuture.completedFuture(Reply.Plain.PUBLISHED);
+            Actor.await("it warns", () -> {
+                timer.tick(Duration.ofSeconds(1));
+                return !log.warnings().isEmpty();
+            });
+            assertThat(log.warnings())
+                    .containsExactly("Subscribing to the channel " + CHANNEL + " failed, so waiters only poll: refused");
+        }
+    }
+
+    @Test
+    void aLackOfMemoryWhenAnEchoIsAnsweredDoesNotEndTheSearchForADeafChannel() {
+        timer.lack(true);
+        channel.verify();
+        timer.lack(false);
+        assertThat(asked).hasValue(1);
+        channel.verify();
+        assertThat(asked).hasValue(2);
+        timer.tick(WITHIN);
+        assertThat(channel.isLive()).isFalse();
     }
 
     @Test

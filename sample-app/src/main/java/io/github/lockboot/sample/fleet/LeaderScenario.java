@@ -15,9 +15,12 @@ import io.github.lockboot.sample.NeedsLocks;
 import io.github.lockboot.sample.live.EventLog;
 import io.github.lockboot.sample.live.Load;
 import io.github.lockboot.sample.live.Scenario;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.event.EventListener;
+import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.http.HttpStatus;
 import org.springframework.scheduling.annotation.EnableScheduling;
@@ -33,6 +36,8 @@ import org.springframework.web.server.ResponseStatusException;
 class LeaderScenario extends Scenario {
 
     static final String ROLE = "publisher";
+
+    private static final Logger log = LoggerFactory.getLogger(LeaderScenario.class);
 
     private static final String CHANGES = "sample:leaders";
     private static final String PUBLISHED = "sample:published";
@@ -62,9 +67,14 @@ class LeaderScenario extends Scenario {
         publish("in time", granted.fencingToken());
     }
 
+    /** Also because Redis is away: then it cannot store the event either. */
     @EventListener
     void revoked(LeaderElection.Revoked revoked) {
-        events.add(CHANGES, "revoked", Map.of("token", String.valueOf(revoked.fencingToken())));
+        try {
+            events.add(CHANGES, "revoked", Map.of("token", String.valueOf(revoked.fencingToken())));
+        } catch (DataAccessException away) {
+            log.info("The page does not show that this instance leads no more: {}", away.getMessage());
+        }
     }
 
     @Override

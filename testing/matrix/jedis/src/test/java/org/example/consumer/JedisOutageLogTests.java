@@ -8,8 +8,11 @@ import io.github.lockboot.Actor;
 import io.github.lockboot.LogVolume;
 import io.github.lockboot.fixture.RedisCluster;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.fixture.TcpProxy;
+import io.github.lockboot.redis.GrantChannels;
 import io.github.lockboot.redis.OutageLogContract;
 import io.github.lockboot.redis.RedisLockRegistry;
+import io.github.lockboot.redis.TestRegistries;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
@@ -66,6 +69,35 @@ class JedisOutageLogTests {
         @Override
         protected void comeBack() {
             server.restart();
+        }
+    }
+
+    /** As a balancer cuts those that are idle, also in the pool. */
+    @Nested
+    class WhoseConnectionsAreCut {
+
+        @Test
+        void aCutIsNoWarning() {
+            try (RedisServer server = RedisServer.start();
+                    TcpProxy proxy = TcpProxy.to(server)) {
+                JedisConnectionFactory factory =
+                        started(new JedisConnectionFactory(new RedisStandaloneConfiguration(proxy.host(), proxy.port())));
+                try (LogVolume log = new LogVolume();
+                        RedisLockRegistry registry =
+                                RedisLockRegistry.builder(factory).build()) {
+                    Actor.await("it can lock", () -> TestRegistries.canLock(registry, "first"));
+                    registry.connect();
+                    for (int i = 0; i < 10; i++) {
+                        Actor.await("the channel is live", () -> GrantChannels.isLive(registry));
+                        proxy.cut();
+                        Actor.await("it is cut", () -> !GrantChannels.isLive(registry));
+                    }
+                    Actor.await("the channel is live again", () -> GrantChannels.isLive(registry));
+                    assertThat(OutageLogContract.channelLines(log)).isEmpty();
+                } finally {
+                    factory.destroy();
+                }
+            }
         }
     }
 
