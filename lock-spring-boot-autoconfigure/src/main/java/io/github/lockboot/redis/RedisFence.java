@@ -10,6 +10,7 @@ import io.github.lockboot.redis.protocol.LuaScript.ForeignReplyException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.RedisSystemException;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.core.HashOperations;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
@@ -36,6 +37,10 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 public final class RedisFence {
 
     private static final String STALE = "STALE ";
+
+    /** A replica refuses to delete even a field that no key has. */
+    private static final String NO_FIELD = "";
+
     private static final Duration SHORTEST = Duration.ofMillis(1);
     private static final Duration LONGEST = Duration.ofDays(36_500);
 
@@ -98,8 +103,14 @@ public final class RedisFence {
      * {@return the value; null if there is none or it has expired}
      *
      * @param key the key in Redis
+     * @throws org.springframework.dao.DataAccessException if Redis fails, or is a replica without the key, which its master may have
      */
     public @Nullable String get(String key) {
-        return redis.<String, String>opsForHash().get(key, "value");
+        HashOperations<String, String, String> hashes = redis.opsForHash();
+        String value = hashes.get(key, "value");
+        if (value == null) {
+            hashes.delete(key, NO_FIELD);
+        }
+        return value;
     }
 }

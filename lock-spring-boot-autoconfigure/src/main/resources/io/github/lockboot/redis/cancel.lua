@@ -12,7 +12,7 @@ if place then
 end
 local position = lock and position_of(me)
 if not position then
-  return answer('UNKNOWN')
+  return answer_as_master('UNKNOWN')
 end
 table.remove(lock.queue, position)
 lock.changed = true

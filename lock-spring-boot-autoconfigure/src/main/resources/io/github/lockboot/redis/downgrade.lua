@@ -13,7 +13,7 @@ local grant_number, last_token = tonumber(ARGV[3]), tonumber(ARGV[4])
 update()
 local holder = holder_of(me)
 if not holder or holder.grant_number ~= grant_number or holder.kind > 0 then
-  return answer('NOT_HOLDER')
+  return answer_as_master('NOT_HOLDER')
 end
 if holder.kind == EXCLUSIVE then
   holder.kind, lock.grant_number, lock.changed = SHARED, math.max(lock.grant_number, last_token), true

@@ -4,6 +4,9 @@
 -- then:  settings, common
 --
 -- FREE | FOREIGN | HELD
+if not stored then
+  redis.call('DEL', KEYS[1]) -- a replica may lack what its master has, and refuses nothing but writes
+end
 if not lock then
   return 'FOREIGN'
 end

@@ -13,7 +13,7 @@ local grant_number, stay = tonumber(ARGV[3]), tonumber(ARGV[4])
 update()
 local holder = holder_of(me)
 if not holder or holder.grant_number ~= grant_number then
-  return answer('NOT_HOLDER')
+  return answer_as_master('NOT_HOLDER')
 end
 local first = lock.queue[1]
 if first and now + stay < holder.expiry then

@@ -20,4 +20,4 @@ for i = 3, #ARGV - 1, 3 do
   end
   replies[#replies + 1] = reply
 end
-return answer('ALL ' .. table.concat(replies, ','))
+return answer_as_master('ALL ' .. table.concat(replies, ','))

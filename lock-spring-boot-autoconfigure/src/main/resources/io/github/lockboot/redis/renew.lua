@@ -12,7 +12,7 @@ local grant_number, ttl = tonumber(ARGV[3]), tonumber(ARGV[4])
 update()
 local holder = holder_of(me)
 if not holder or holder.grant_number ~= grant_number then
-  return answer('NOT_HOLDER')
+  return answer_as_master('NOT_HOLDER')
 end
 holder.ttl, holder.expiry, lock.changed = math.max(holder.ttl, ttl), math.max(holder.expiry, now + ttl), true
 local reply = answer('RENEWED', holder.expiry - now, #lock.queue)

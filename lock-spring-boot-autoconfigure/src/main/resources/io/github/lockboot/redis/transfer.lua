@@ -14,7 +14,7 @@ local grant_number, ttl = tonumber(ARGV[4]), tonumber(ARGV[5])
 update()
 local holder = holder_of(me) or holder_of(ARGV[3])
 if not holder or holder.grant_number ~= grant_number then
-  return answer('NOT_HOLDER')
+  return answer_as_master('NOT_HOLDER')
 end
 holder.id, lock.changed = me, true
 holder.ttl, holder.expiry = math.max(holder.ttl, ttl), math.max(holder.expiry, now + ttl)

@@ -20,7 +20,7 @@
 update()
 local holder, place = holder_of(me)
 if not holder then
-  return answer('NOT_HOLDER')
+  return answer_as_master('NOT_HOLDER')
 end
 if holder.kind ~= SHARED then
   lock.grant_number = math.max(lock.grant_number, last_token)

@@ -28,8 +28,6 @@ public final class LockModel {
     private static final long NEVER = Long.MAX_VALUE;
     private static final long NONE = 0;
 
-    private static final Set<String> REFUSALS = Set.of("NOT_HOLDER", "UNKNOWN", "BUSY");
-
     /** The settings of a registry, as scripts get them. */
     public static String settings(String channels, int mostWaiters) {
         return settings(channels, mostWaiters, MOST_HOLDERS);
@@ -205,7 +203,6 @@ public final class LockModel {
     /** As {@link #renew} for each, at once. */
     public Outcome renewPermits(List<LockStore.Permit> permits) {
         begin(null);
-        boolean changes = false;
         List<String> replies = new ArrayList<>();
         for (LockStore.Permit permit : permits) {
             Holder holder = holder(permit.id());
@@ -213,11 +210,10 @@ public final class LockModel {
                 replies.add("NOT_HOLDER");
             } else {
                 extend(permit.id(), permit.ttlMillis());
-                changes = true;
                 replies.add("RENEWED " + (holder(permit.id()).until() - now()) + " " + queue.size());
             }
         }
-        return write(changes, "ALL", String.join(",", replies));
+        return write(true, "ALL", String.join(",", replies));
     }
 
     public Outcome cancel(String id) {
@@ -392,7 +388,7 @@ public final class LockModel {
     }
 
     private Outcome end(Object... reply) {
-        return write(!REFUSALS.contains(reply[0]), reply);
+        return write(!reply[0].equals("BUSY"), reply);
     }
 
     private Outcome write(boolean changes, Object... reply) {

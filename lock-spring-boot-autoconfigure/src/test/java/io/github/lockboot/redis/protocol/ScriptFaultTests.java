@@ -16,6 +16,7 @@ import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.fixture.StoredLock;
 import io.github.lockboot.fixture.StoredLock.Waiter;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -231,6 +232,33 @@ class ScriptFaultTests {
             assertThat(acquire(KEY, "c-1", true).get(0)).isEqualTo("BUSY");
             assertThat(dump()).isEqualTo(before);
         }
+    }
+
+    /** It may lack what its master has, or have what its master has no more. */
+    @ParameterizedTest
+    @EnumSource
+    void aReplicaAnswersNobodyThatItsHoldHasEnded(RedisProgram program) {
+        start(program);
+        long other = (Long) acquire(KEY, "b-1", true).get(1);
+        redis.command("REPLICAOF", "127.0.0.1", "1");
+        for (String key : List.of(KEY, "lock:none")) {
+            assertRefusedByReplica(() -> renew(key, "a-1", other));
+            assertRefusedByReplica(() ->
+                    run(LuaScript.RENEW_PERMITS, key, "", "a-1", other, 30_000, "a-2", other, 30_000));
+            assertRefusedByReplica(() -> unlock(key, "a-1", other, ""));
+            assertRefusedByReplica(() -> unlock(key, "a-1", other, "a-2"));
+            assertRefusedByReplica(() -> cancel(key, "a-1"));
+            assertRefusedByReplica(() -> run(LuaScript.KEEP, key, "a-1", other, 1_000));
+            assertRefusedByReplica(() -> run(LuaScript.DOWNGRADE, key, "a-1", other, other));
+            assertRefusedByReplica(() -> run(LuaScript.TRANSFER, key, "a-2", "a-1", other, 30_000));
+        }
+        assertThat(run(LuaScript.INSPECT, KEY, "")).containsExactly("HELD");
+        assertRefusedByReplica(() -> run(LuaScript.INSPECT, "lock:none", ""));
+        assertRefusedByReplica(() -> run(LuaScript.SHOW, "lock:none", ""));
+    }
+
+    private static void assertRefusedByReplica(ThrowingCallable call) {
+        assertThatThrownBy(call).isInstanceOf(RedisProbe.ErrorReply.class).hasMessageContaining("READONLY");
     }
 
     private static String[] value(String text) {
@@ -558,6 +586,7 @@ class ScriptFaultTests {
                 LuaScript.RENEW,
                 LuaScript.RENEW_PERMITS,
                 LuaScript.CANCEL,
-                LuaScript.INSPECT);
+                LuaScript.INSPECT,
+                LuaScript.SHOW);
     }
 }
