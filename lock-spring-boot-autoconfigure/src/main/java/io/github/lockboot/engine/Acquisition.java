@@ -135,7 +135,7 @@ final class Acquisition {
      */
     private record Messages(boolean othersWait, @Nullable Push grant) {}
 
-    private static final String RAN_OUT = "its lease ran out";
+    static final String RAN_OUT = "its lease ran out";
 
     /** A wait without limit fails only after so many failures in a row: one or two may come from a pause of this process. */
     private static final int FAILURES_ENDURED = 3;

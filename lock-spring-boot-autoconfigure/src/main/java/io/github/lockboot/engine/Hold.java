@@ -126,6 +126,9 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     /** Whether its thread was answered that it does not hold the lock, and may therefore never release it. */
     private volatile boolean renewalStopped;
 
+    /** Whether it was reported that it is held for too long. Guarded by the mutex of its queue. */
+    private boolean stuck;
+
     /** @param acquisitionId the acquisition id that has the lock in the store */
     Hold(EngineContext context, Releaser releaser, String acquisitionId, Grant grant, Waiter waiter) {
         this.context = context;
@@ -181,6 +184,28 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     boolean isHeldTooLong() {
         long maxHold = waiter.request().maxHoldNanos();
         return maxHold > 0 && context.nanoTime() - since >= maxHold;
+    }
+
+    private LockLog.Held held() {
+        return new LockLog.Held(waiter.request(), Duration.ofNanos(context.nanoTime() - since), thread(), token);
+    }
+
+    /** It is held for too long. Reported once, on a worker. */
+    void reportStuck() {
+        if (!stuck && state() == State.HELD) {
+            stuck = true;
+            context.runLater(() -> context.log().stuck(held(), beyondMaxHold()));
+            waiter.report(UseNotifier::stuck);
+        }
+    }
+
+    boolean isStuck() {
+        return stuck;
+    }
+
+    String beyondMaxHold() {
+        long millis = TimeUnit.NANOSECONDS.toMillis(waiter.request().maxHoldNanos());
+        return "it was held beyond lock.max-hold (" + (millis % 1_000 == 0 ? millis / 1_000 + "s" : millis + "ms") + ")";
     }
 
     /** Never again once its thread has given it up, although others may have its lease renewed. */
@@ -431,7 +456,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
             throw lostException();
         }
         if (release == Release.UNKNOWN) {
-            context.log().unconfirmed(name()); // the caller goes on as if the lock were free
+            context.log().unconfirmed(held()); // the caller goes on as if the lock were free
         }
         if (release != Release.SENT) {
             waiter.report(use -> use.released(release != Release.UNKNOWN));
@@ -444,7 +469,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
             boolean known = release != Release.UNKNOWN;
             waiter.report(use -> use.releasedLater(known));
             if (!known) {
-                context.runLater(() -> context.log().unconfirmed(name()));
+                context.runLater(() -> context.log().unconfirmed(held()));
             }
         }
     }
@@ -516,21 +541,13 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     /** By one warning in the log, its listeners and its callbacks. Its thread gets an exception when it releases the lock. */
     void reportLoss() {
         try {
-            Thread thread = thread();
-            Throwable stuckAt = thread != null && isHeldTooLong() ? whereStuck(thread) : null;
             // Not on this thread, which may be the timer's: a log may block.
-            context.runLater(() -> context.log().lost(name(), token, lossReason, stuckAt));
+            context.runLater(() -> context.log().lost(held(), lossReason));
             waiter.report(use -> use.lost(lossReason));
         } catch (Throwable thrown) {
             Failures.log("when a loss was reported", thrown);
         }
         Failures.runAndLog("when the callbacks of a loss were run", this::runLossCallbacks);
-    }
-
-    private static Throwable whereStuck(Thread thread) {
-        Throwable where = new Throwable("held beyond lock.max-hold by thread " + thread.getName());
-        where.setStackTrace(thread.getStackTrace());
-        return where;
     }
 
     /** Each runs once, on a worker. */

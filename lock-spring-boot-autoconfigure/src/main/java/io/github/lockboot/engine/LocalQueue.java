@@ -660,7 +660,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         for (Hold hold : its) {
             boolean tooLong = hold.isHeldTooLong();
             if (tooLong) {
-                hold.waiter().report(UseNotifier::stuck);
+                hold.reportStuck();
             }
             anyInUse |= !tooLong && !hold.isRenewalStopped() && hold.waiter().canUseLock();
         }
@@ -716,7 +716,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
                     taken.add(0, hold);
                 } else if (hold.state() == Hold.State.HELD) {
                     lost.add(hold);
-                    hold.lose(hold.waiter().canUseLock() ? reason : THREAD_ENDED);
+                    hold.lose(whyLost(hold, reason));
                 }
             }
             forget(acquisition);
@@ -732,6 +732,13 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
             lost.stream().filter(hold -> hold.state() == Hold.State.LOST).forEach(Hold::reportLoss);
         }
         askForFirst(taken.isEmpty() ? null : tooLate);
+    }
+
+    private static String whyLost(Hold hold, String reason) {
+        if (!hold.waiter().canUseLock()) {
+            return THREAD_ENDED;
+        }
+        return hold.isStuck() && reason.equals(Acquisition.RAN_OUT) ? hold.beyondMaxHold() : reason;
     }
 
     // --- holds ------------------------------------------------------------------------------------------------

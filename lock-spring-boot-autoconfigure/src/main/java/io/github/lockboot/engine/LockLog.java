@@ -1,5 +1,7 @@
 package io.github.lockboot.engine;
 
+import java.time.Duration;
+
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.LockOrder;
@@ -10,6 +12,26 @@ import org.jspecify.annotations.Nullable;
 /** What a registry writes to the log. Lock names may be personal data, so by default their digests stand there. */
 public final class LockLog {
 
+    /**
+     * A hold, as a warning names it.
+     *
+     * @param thread null for a lease
+     */
+    record Held(LockRequest request, Duration time, @Nullable Thread thread, long token) {
+
+        private String duration() {
+            return time.toSeconds() < 10 ? time.toMillis() + " ms" : time.toSeconds() + " s";
+        }
+
+        /** A virtual thread may have no name. */
+        private String holder() {
+            if (thread == null) {
+                return "a lease";
+            }
+            return thread.getName().isEmpty() ? "#" + thread.getId() : LockNames.printable(thread.getName());
+        }
+    }
+
     private static final Log log = LogFactory.getLog(NamedLock.class);
 
     private volatile boolean inTheClear;
@@ -19,34 +41,41 @@ public final class LockLog {
         inTheClear = true;
     }
 
-    void notAcquired(String name) {
+    void notAcquired(LockRequest request) {
         if (log.isDebugEnabled()) {
-            log.debug("Lock not acquired, another held it: " + shown(name));
+            log.debug("Lock not acquired, another held it: " + shown(request));
         }
     }
 
-    void unavailable(String name, String reason) {
+    void unavailable(LockRequest request, String reason) {
         if (log.isDebugEnabled()) {
-            log.debug("Lock unavailable: " + shown(name) + ": " + reason);
+            log.debug("Lock unavailable: " + shown(request) + ": " + reason);
         }
     }
 
-    void unconfirmed(String name) {
-        log.warn("Lock release not confirmed, it may stay taken for up to its ttl: " + shown(name));
+    void unconfirmed(Held hold) {
+        log.warn("Lock release not confirmed: " + shown(hold) + ": it may stay taken for up to its ttl");
+    }
+
+    /** With the stack of the thread that does not release it. */
+    void stuck(Held hold, String reason) {
+        String text = "Lock no longer renewed: " + shown(hold) + ": " + reason;
+        if (hold.thread == null) {
+            log.warn(text);
+        } else {
+            Throwable where = new Throwable("where thread " + hold.holder() + " is");
+            where.setStackTrace(hold.thread.getStackTrace());
+            log.warn(text, where);
+        }
+    }
+
+    void lost(Held hold, String reason) {
+        log.warn("Lock lost: " + shown(hold) + ": " + reason);
     }
 
     void bothOrders(LockOrder.Node held, LockOrder.Node wanted, String here, String there) {
         log.warn("Locks are taken in both orders, so two threads may wait for each other: " + shown(wanted) + " while "
                 + shown(held) + " is held at " + here + ", and the other way round at " + there);
-    }
-
-    void lost(String name, long token, String reason, @Nullable Throwable stuckAt) {
-        String text = "Lock lost: " + shown(name) + ", fencing token " + token + ": " + reason;
-        if (stuckAt != null) {
-            log.warn(text, stuckAt);
-        } else {
-            log.warn(text);
-        }
     }
 
     /** Runs what is to happen after a loss; what it throws goes to the log. */
@@ -56,6 +85,16 @@ public final class LockLog {
         } catch (Throwable failure) {
             log.warn("A callback for a lost lock failed", failure);
         }
+    }
+
+    private String shown(Held hold) {
+        return shown(hold.request) + ", held for " + hold.duration() + " by " + hold.holder() + ", fencing token "
+                + hold.token;
+    }
+
+    private String shown(LockRequest request) {
+        String group = request.group();
+        return (group == null ? "no group" : LockNames.printable(group)) + " (" + shown(request.name()) + ")";
     }
 
     private String shown(LockOrder.Node lock) {

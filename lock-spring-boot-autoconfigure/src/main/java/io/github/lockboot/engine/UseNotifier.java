@@ -46,7 +46,6 @@ final class UseNotifier implements LockUse {
 
     private enum Step {
         DECIDED,
-        STUCK,
         ENDED
     }
 
@@ -198,10 +197,8 @@ final class UseNotifier implements LockUse {
 
     /** The hold exceeded its maximum time. */
     void stuck() {
-        if (isFirst(Step.STUCK)) {
-            Duration held = held();
-            notifyLater(listener -> listener.stuck(this, held));
-        }
+        Duration held = held();
+        notifyLater(listener -> listener.stuck(this, held));
     }
 
     void renewed() {

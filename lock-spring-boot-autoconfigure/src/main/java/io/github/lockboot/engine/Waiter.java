@@ -200,14 +200,14 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
         }
         if (decided instanceof Failure failure) {
             report(use -> use.ended(LockListener::unavailable));
-            context.log().unavailable(request.name(), failure.reason);
+            context.log().unavailable(request, failure.reason);
             if (!trial) {
                 context.failed(failure.reason, failure.cause);
             }
             throw new LockUnavailableException(request.name(), failure.reason, failure.cause);
         }
         report(use -> use.ended(LockListener::notAcquired));
-        context.log().notAcquired(request.name());
+        context.log().notAcquired(request);
         return null;
     }
 

@@ -7,8 +7,11 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import io.github.lockboot.Actor;
 import io.github.lockboot.Lease;
+import io.github.lockboot.LockOptions;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.engine.EngineLocks;
 import io.github.lockboot.engine.Reply;
 import io.github.lockboot.engine.ScriptedEngine;
 import io.github.lockboot.internal.LockNames;
@@ -69,10 +72,60 @@ class LockLogTests {
         assertThat(lines.list).singleElement().satisfies(line -> {
             assertThat(line.getLevel()).isEqualTo(Level.WARN);
             assertThat(line.getFormattedMessage())
-                    .startsWith("Lock release not confirmed, it may stay taken for up to its ttl: ")
-                    .contains(LockNames.digest(NAME))
-                    .doesNotContain("4711");
+                    .isEqualTo("Lock release not confirmed: no group (name digest " + LockNames.digest(NAME)
+                            + "), held for 0 ms by a lease, fencing token 100: it may stay taken for up to its ttl");
         });
+    }
+
+    @Test
+    void aWarningBeginsWithTheGroupAndSaysForHowLongWhichThreadHeldTheLock() throws Exception {
+        ScriptedEngine scripted = new ScriptedEngine(64);
+        try (Actor holder = new Actor()) {
+            holds(scripted, holder, LockOptions.defaults().withGroup("order"));
+            scripted.timer.tick(Duration.ofSeconds(10));
+            scripted.next("renew").answer(Reply.Plain.NOT_HOLDER);
+        }
+        assertThat(lines.list)
+                .extracting(ILoggingEvent::getFormattedMessage)
+                .containsExactly("Lock lost: order (name digest " + LockNames.digest(NAME)
+                        + "), held for 10 s by the holder, fencing token 100: it had already ended when it was renewed");
+    }
+
+    @Test
+    void aStuckHolderIsLoggedWithItsStackWhenItIsNoLongerRenewed() throws Exception {
+        ScriptedEngine scripted = new ScriptedEngine(64);
+        String held = "order (name digest " + LockNames.digest(NAME) + "), held for ";
+        String beyond = " by the holder, fencing token 100: it was held beyond lock.max-hold (15s)";
+        try (Actor holder = new Actor()) {
+            holds(scripted, holder, LockOptions.defaults().withGroup("order").withMaxHold(Duration.ofSeconds(15)));
+            scripted.timer.tick(Duration.ofSeconds(10));
+            scripted.next("renew").answer(new Reply.Renewed(30_000, 0));
+            scripted.timer.tick(Duration.ofSeconds(10));
+            assertThat(lines.list).singleElement().satisfies(line -> {
+                assertThat(line.getLevel()).isEqualTo(Level.WARN);
+                assertThat(line.getFormattedMessage()).isEqualTo("Lock no longer renewed: " + held + "20 s" + beyond);
+                assertThat(line.getThrowableProxy().getMessage()).isEqualTo("where thread the holder is");
+                assertThat(line.getThrowableProxy().getStackTraceElementProxyArray()).isNotEmpty();
+            });
+            scripted.timer.tick(Duration.ofSeconds(20));
+        }
+        assertThat(lines.list).hasSize(2);
+        assertThat(lines.list.get(1).getFormattedMessage())
+                .startsWith("Lock lost: " + held)
+                .endsWith(beyond);
+    }
+
+    private static void holds(ScriptedEngine scripted, Actor holder, LockOptions options) throws Exception {
+        LockOptions complete =
+                options.withTtl(Duration.ofSeconds(30)).withWaitTime(Duration.ZERO).withRenewal();
+        CompletableFuture<Void> locked = holder.start(() -> {
+            Thread.currentThread().setName("the holder");
+            EngineLocks.of(scripted.engine, NAME, complete).lock();
+            return null;
+        });
+        Actor.await("it asks", () -> scripted.sentCount() > 0);
+        scripted.next("acquire").answer(new Reply.Granted(100, 30_000, 0));
+        Actor.get(locked);
     }
 
     @Test
