@@ -13,6 +13,9 @@ import io.github.lockboot.internal.Futures;
  *
  * <p>It is renewed, can be lost and carries a fencing token like every hold (see {@link NamedLock}). All methods may be
  * called from any thread.
+ *
+ * <p>Keep a reference to it until it is closed: a lease that is not closed, and that nothing refers to any more, is not renewed any more, so
+ * it is lost within its ttl.
  */
 public interface Lease extends AutoCloseable {
 
@@ -68,7 +71,7 @@ public interface Lease extends AutoCloseable {
 
     /**
      * Runs a callback once if the lease is lost, at once if that has happened already, on a thread of the registry; what it throws
-     * is logged.
+     * is logged. The lease keeps the callback, and is not kept by it.
      *
      * @param callback runs after the loss
      */

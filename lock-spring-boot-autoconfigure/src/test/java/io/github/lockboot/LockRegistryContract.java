@@ -183,6 +183,62 @@ public abstract class LockRegistryContract {
     }
 
     @Nested
+    class Dropped extends DroppedLeaseContract {
+
+        Dropped() {
+            super(LockRegistryContract.this, EXCLUSIVE);
+        }
+
+        private void takeOverAndForget() throws Exception {
+            Lease lease = registry().acquire(name, kind.withTtl(LONG_TTL));
+            assertThat(otherRegistry()
+                            .takeOver(lease.handOver(), kind.withTtl(LONG_TTL))
+                            .isValid())
+                    .isTrue();
+        }
+
+        @Test
+        void soDoesOneThatWasTakenOver() throws Exception {
+            listen();
+            takeOverAndForget();
+            awaitLoss("takeOverAndForget");
+        }
+
+        /** As long as its thread lives, that may release the lock. */
+        @Test
+        void aLeaseOfAThreadThatHasEndedIsNotKept() throws Exception {
+            listen();
+            Thread thread = new Thread(() -> {
+                NamedLock lock = registry().get(name, kind);
+                lock.lock();
+                lock.asLease().onLost(lock::unlock);
+            });
+            thread.start();
+            thread.join();
+            Actor.await("it is lost", () -> {
+                collectGarbage();
+                return losses.equals(List.of("its thread ended without releasing it"));
+            });
+        }
+    }
+
+    @Nested
+    class DroppedReader extends DroppedLeaseContract {
+
+        DroppedReader() {
+            super(LockRegistryContract.this, SHARED);
+        }
+    }
+
+    @Nested
+    class DroppedPermit extends DroppedLeaseContract {
+
+        DroppedPermit() {
+            super(LockRegistryContract.this, EXCLUSIVE.withPermits(2));
+        }
+    }
+
+    @Nested
     class Flights extends TwoInstances {
 
         private final AtomicReference<String> cache = new AtomicReference<>();

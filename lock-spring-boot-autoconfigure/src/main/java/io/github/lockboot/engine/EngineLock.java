@@ -12,6 +12,7 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockScope;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.engine.Grant.LeaseState;
+import io.github.lockboot.engine.Hold.HeldLease;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
@@ -149,8 +150,7 @@ public abstract class EngineLock implements NamedLock, LockScope.OfLock {
     @Override
     public Lease asLease() {
         Hold hold = intact();
-        hold.waiter().beginLease();
-        return new OneHold(hold);
+        return hold.waiter().lend(new OneHold(hold));
     }
 
     private Runnable exit(Hold hold, Duration stay) {
@@ -281,28 +281,22 @@ public abstract class EngineLock implements NamedLock, LockScope.OfLock {
     }
 
     /** One of the holds that a thread counts. */
-    private final class OneHold implements Lease, LockScope {
+    private final class OneHold extends HeldLease {
 
-        private final Hold hold;
         private final AtomicBoolean closed = new AtomicBoolean();
 
         OneHold(Hold hold) {
-            this.hold = hold;
+            super(hold);
         }
 
         @Override
-        public String name() {
-            return getName();
-        }
-
-        @Override
-        public long fencingToken() {
-            return hold.fencingToken();
+        boolean isOpen() {
+            return !closed.get();
         }
 
         @Override
         public boolean isValid() {
-            return !closed.get() && hold.isValid();
+            return isOpen() && hold.isValid();
         }
 
         @Override
@@ -312,17 +306,12 @@ public abstract class EngineLock implements NamedLock, LockScope.OfLock {
 
         @Override
         public boolean extend(Duration ttl) {
-            return !closed.get() && hold.extend(ttl);
+            return isOpen() && hold.extend(ttl);
         }
 
         @Override
-        public void onLost(Runnable callback) {
-            hold.onLost(callback);
-        }
-
-        @Override
-        public void close() {
-            beginRelease(Duration.ZERO).run();
+        public String handOver() {
+            throw new UnsupportedOperationException("this lease cannot be handed over: " + this);
         }
 
         @Override
@@ -330,7 +319,6 @@ public abstract class EngineLock implements NamedLock, LockScope.OfLock {
             if (!closed.compareAndSet(false, true)) {
                 return () -> {};
             }
-            hold.waiter().endLease();
             return exit(hold, stay);
         }
 
@@ -347,11 +335,6 @@ public abstract class EngineLock implements NamedLock, LockScope.OfLock {
         @Override
         public @Nullable Runnable enter() {
             return EngineLock.this.enter();
-        }
-
-        @Override
-        public String toString() {
-            return hold.toString();
         }
     }
 }

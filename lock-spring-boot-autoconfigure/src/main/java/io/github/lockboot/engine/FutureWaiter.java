@@ -1,13 +1,16 @@
 package io.github.lockboot.engine;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.engine.Grant.LeaseState;
+import io.github.lockboot.engine.Hold.HeldLease;
 import io.github.lockboot.engine.LockRequest.Transfer;
+import io.github.lockboot.internal.CallSite;
 import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
@@ -24,13 +27,19 @@ import org.jspecify.annotations.Nullable;
  */
 final class FutureWaiter extends Waiter {
 
-    private final CompletableFuture<Lease> future = new CompletableFuture<>();
+    /** Null once it has the lease, which must not be reached from its hold. */
+    private volatile @Nullable CompletableFuture<Lease> future = new CompletableFuture<>();
+
     private final @Nullable Transfer transfer;
+
+    /** Null if the lease is not renewed: then it need not be closed. */
+    private final @Nullable CallSite acquiredAt;
 
     /** @param transfer what it takes over; null if it acquires the lock */
     FutureWaiter(EngineContext context, LockRequest request, @Nullable UseNotifier use, @Nullable Transfer transfer) {
         super(context, request, use, null);
         this.transfer = transfer;
+        this.acquiredAt = request.terms().renew() ? CallSite.current() : null;
     }
 
     @Override
@@ -39,8 +48,13 @@ final class FutureWaiter extends Waiter {
         return transfer;
     }
 
+    /** Called before it enters the queue. */
+    CompletableFuture<Lease> future() {
+        return Objects.requireNonNull(future);
+    }
+
     /** Waits in the queue that it has entered. */
-    CompletableFuture<Lease> start() {
+    void start(CompletableFuture<Lease> future) {
         if (!future.isDone()) {
             long first = isWaiting() ? timeToDecide() : context.commandTimeout();
             Timer.Task atDeadline = context.repeat(first, context.commandTimeout(), this::onTime);
@@ -51,7 +65,6 @@ final class FutureWaiter extends Waiter {
                 setLastCall();
             }
         });
-        return future;
     }
 
     private void onTime() {
@@ -68,34 +81,47 @@ final class FutureWaiter extends Waiter {
     }
 
     private void checkOutcome() {
+        CompletableFuture<Lease> waiting = future;
+        if (waiting == null) {
+            return;
+        }
         try {
             Outcome decided = outcome();
             if (decided instanceof Hold granted) {
-                onGrant(granted);
-            } else if (decided != Plain.WAITING && future.isCancelled()) {
+                onGrant(granted, waiting);
+            } else if (decided != Plain.WAITING && waiting.isCancelled()) {
                 report(use -> use.ended(LockListener::abandoned));
             } else if (decided != Plain.WAITING) {
                 conclude();
                 Duration waited = Duration.ofNanos(context.nanoTime() - start);
-                future.completeExceptionally(
+                waiting.completeExceptionally(
                         new LockNotAcquiredException(request().name(), waited));
             }
         } catch (Throwable thrown) {
-            future.completeExceptionally(thrown);
-            if (future.isCompletedExceptionally()) { // else its dependents have the lease
+            waiting.completeExceptionally(thrown);
+            if (waiting.isCompletedExceptionally()) { // else its dependents have the lease
                 withdraw();
             }
         }
     }
 
-    private void onGrant(Hold granted) {
+    private void onGrant(Hold granted, CompletableFuture<Lease> waiting) {
         if (granted.lease() != LeaseState.RUNNING) {
             line().takeBack(this, granted);
         } else if (granted.claim()) {
             conclude();
-            if (!future.complete(granted)) {
+            future = null;
+            if (!waiting.complete(lend(new HeldLease(granted)))) {
                 granted.closeAfter(Duration.ZERO);
             }
         }
+    }
+
+    @Override
+    String whyLost(String whyEnded) {
+        return canUseLock() || acquiredAt == null
+                ? whyEnded
+                : "its lease was not closed, and nothing refers to it any more: close what is acquired at "
+                        + acquiredAt;
     }
 }

@@ -118,8 +118,9 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     /** How often its holder holds it: a multiple of ONCE, and how often the holder of an exclusive one has the read side as well. */
     private final AtomicLong counts = new AtomicLong(ONCE);
 
-    /** Each is taken out before it runs, so that none runs twice. Guarded by itself. */
-    private final List<Runnable> lossCallbacks = new ArrayList<>(0);
+    /** Those of its thread; a lease has its own. */
+    private final LossCallbacks lossCallbacks;
+
     /** Written before the state becomes LOST, so that who sees that state sees the reason. */
     private volatile String lossReason = "";
 
@@ -139,6 +140,11 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         this.token = grant.nextToken();
         this.waiter = waiter;
         this.since = context.nanoTime();
+        this.lossCallbacks = new LossCallbacks(context);
+    }
+
+    static Hold of(Lease lease) {
+        return ((HeldLease) lease).hold;
     }
 
     Waiter waiter() {
@@ -525,11 +531,9 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
 
     @Override
     public void onLost(Runnable callback) {
-        synchronized (lossCallbacks) {
-            lossCallbacks.add(callback);
-        }
+        lossCallbacks.add(callback);
         if (state() == State.LOST) {
-            runLossCallbacks();
+            lossCallbacks.run();
         }
     }
 
@@ -552,14 +556,8 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
 
     /** Each runs once, on a worker. */
     private void runLossCallbacks() {
-        List<Runnable> taken;
-        synchronized (lossCallbacks) {
-            taken = List.copyOf(lossCallbacks);
-            lossCallbacks.clear();
-        }
-        if (!taken.isEmpty()) {
-            context.runLater(() -> taken.forEach(LockLog::runCallback));
-        }
+        lossCallbacks.run();
+        waiter.leases().forEach(HeldLease::runLossCallbacks);
     }
 
     @Override
@@ -570,5 +568,120 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     @Override
     public String toString() {
         return "Lease[" + LockNames.printable(name()) + ", token " + token + ", " + state + "]";
+    }
+
+    /** What users want to run after the loss of a hold: each once, on a worker. */
+    private static final class LossCallbacks {
+
+        private final EngineContext context;
+
+        /** Each is taken out before it runs, so that none runs twice. Guarded by this. */
+        private final List<Runnable> waiting = new ArrayList<>(0);
+
+        LossCallbacks(EngineContext context) {
+            this.context = context;
+        }
+
+        synchronized void add(Runnable callback) {
+            waiting.add(callback);
+        }
+
+        void run() {
+            List<Runnable> taken;
+            synchronized (this) {
+                taken = List.copyOf(waiting);
+                waiting.clear();
+            }
+            if (!taken.isEmpty()) {
+                context.runLater(() -> taken.forEach(LockLog::runCallback));
+            }
+        }
+    }
+
+    /**
+     * A hold in the hands of its caller. The engine refers to it only weakly: a lease that nobody can reach any more will never be closed, so it is not
+     * renewed. Nothing that the engine has may lead to it. A callback often does, so it is kept here.
+     */
+    static class HeldLease implements Lease, LockScope {
+
+        final Hold hold;
+        private final LossCallbacks lossCallbacks;
+
+        HeldLease(Hold hold) {
+            this.hold = hold;
+            this.lossCallbacks = new LossCallbacks(hold.context);
+        }
+
+        /** Whether it may still be closed. */
+        boolean isOpen() {
+            return true;
+        }
+
+        final void runLossCallbacks() {
+            lossCallbacks.run();
+        }
+
+        @Override
+        public final void onLost(Runnable callback) {
+            lossCallbacks.add(callback);
+            if (hold.state() == State.LOST) {
+                lossCallbacks.run();
+            }
+        }
+
+        @Override
+        public final String name() {
+            return hold.name();
+        }
+
+        @Override
+        public final long fencingToken() {
+            return hold.fencingToken();
+        }
+
+        @Override
+        public boolean isValid() {
+            return hold.isValid();
+        }
+
+        @Override
+        public Duration remainingLease() {
+            return hold.remainingLease();
+        }
+
+        @Override
+        public boolean extend(Duration ttl) {
+            return hold.extend(ttl);
+        }
+
+        @Override
+        public String handOver() {
+            return hold.handOver();
+        }
+
+        @Override
+        public final void close() {
+            beginRelease(Duration.ZERO).run();
+        }
+
+        @Override
+        public Runnable beginRelease(Duration stay) {
+            return hold.beginRelease(stay);
+        }
+
+        @Override
+        public CompletableFuture<Void> closeAfter(Duration delay) {
+            return hold.closeAfter(delay);
+        }
+
+        @Override
+        public @Nullable Runnable enter() {
+            return hold.enter();
+        }
+
+        @Override
+        public final String toString() {
+            return hold.toString();
+        }
     }
 }

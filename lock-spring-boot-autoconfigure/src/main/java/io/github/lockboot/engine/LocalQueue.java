@@ -90,7 +90,6 @@ import org.jspecify.annotations.Nullable;
 final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     private static final String FAILED = "the lock engine failed: please report it with the cause";
-    private static final String THREAD_ENDED = "its thread ended without releasing it";
 
     private static final CompletableFuture<?> NOTHING_TO_LEAVE = CompletableFuture.completedFuture(null);
 
@@ -735,10 +734,8 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     }
 
     private static String whyLost(Hold hold, String reason) {
-        if (!hold.waiter().canUseLock()) {
-            return THREAD_ENDED;
-        }
-        return hold.isStuck() && reason.equals(Acquisition.RAN_OUT) ? hold.beyondMaxHold() : reason;
+        boolean beyondMaxHold = hold.isStuck() && reason.equals(Acquisition.RAN_OUT);
+        return hold.waiter().whyLost(beyondMaxHold ? hold.beyondMaxHold() : reason);
     }
 
     // --- holds ------------------------------------------------------------------------------------------------

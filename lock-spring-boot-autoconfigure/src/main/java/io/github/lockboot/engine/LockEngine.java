@@ -156,7 +156,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         taken.whenComplete((lease, failure) -> openChannel()); // goes on trying until the store is there
         CompletableFuture<Void> connected = taken.thenCompose(lease -> {
             context.schedule(CHECK_NANOS, () -> subscribed.complete(null));
-            return CompletableFuture.allOf(renewedAndReleased((Hold) lease), subscribed);
+            return CompletableFuture.allOf(renewedAndReleased(Hold.of(lease)), subscribed);
         });
         // A future of its own: who does not wait for it any more does not keep it from releasing the lock. What depends
         // on it may block.
@@ -249,9 +249,11 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     }
 
     private CompletableFuture<Lease> start(FutureWaiter waiter) {
+        CompletableFuture<Lease> future = waiter.future();
         entered(waiter);
         try {
-            return waiter.start();
+            waiter.start(future);
+            return future;
         } catch (Throwable thrown) { // the caller has no future that would ever tell
             waiter.withdraw();
             throw thrown;

@@ -81,6 +81,11 @@ final class ThreadWaiter extends Waiter {
     }
 
     @Override
+    String whyLost(String whyEnded) {
+        return canUseLock() ? whyEnded : "its thread ended without releasing it";
+    }
+
+    @Override
     void wake() {
         LockSupport.unpark(thread());
     }

@@ -1,10 +1,14 @@
 package io.github.lockboot.engine;
 
+import java.lang.ref.WeakReference;
+import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockUnavailableException;
+import io.github.lockboot.engine.Hold.HeldLease;
 import io.github.lockboot.engine.LockRequest.Transfer;
 import org.jspecify.annotations.Nullable;
 
@@ -74,8 +78,10 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
     private volatile @Nullable Line line;
     private volatile Outcome outcome = Plain.WAITING;
     private volatile Caller caller;
-    private volatile int leases;
     private volatile boolean trial;
+
+    /** Through which any thread may release the hold, as long as it can reach one of them. */
+    private volatile List<WeakReference<HeldLease>> leases = List.of();
 
     /**
      * @param use notifies listeners of the wait and the hold; null if there are none
@@ -153,16 +159,26 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
 
     /** Whether its caller is there to use the lock. */
     final boolean canUseLock() {
-        return caller != Caller.GONE && (thread == null || leases > 0 || thread.isAlive());
+        return caller != Caller.GONE
+                && (thread != null && thread.isAlive()
+                        || thread == null && leases.isEmpty()
+                        || leases().anyMatch(HeldLease::isOpen));
     }
+
+    /** {@return why the hold is lost, whose lease has ended} */
+    abstract String whyLost(String whyEnded);
 
     /** Any thread may close a lease of the hold, so while there is one, the hold does not end with its own thread. */
-    final synchronized void beginLease() {
-        leases++;
+    final synchronized <L extends HeldLease> L lend(L lease) {
+        leases = Stream.concat(leases(), Stream.of(lease))
+                .map(WeakReference::new)
+                .toList();
+        return lease;
     }
 
-    final synchronized void endLease() {
-        leases--;
+    /** Those that can be reached. */
+    final Stream<HeldLease> leases() {
+        return leases.stream().map(WeakReference::get).filter(Objects::nonNull);
     }
 
     // --- the decision -----------------------------------------------------------------------------------------

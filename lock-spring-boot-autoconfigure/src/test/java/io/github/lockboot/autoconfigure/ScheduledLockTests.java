@@ -3,6 +3,7 @@ package io.github.lockboot.autoconfigure;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -375,11 +376,13 @@ class ScheduledLockTests {
                     Actor.await("both ran", () -> jobsWith(Outcome.RAN) == 2);
                     MemoryLockRegistry elsewhere =
                             context.getBean(MemoryLockRegistry.class).newInstance();
+                    List<Lease> held = new ArrayList<>();
                     for (String job : List.of("blocking", "reactive")) {
-                        elsewhere.acquire(job, LockOptions.defaults().withWaitTime(Duration.ofSeconds(30)));
+                        held.add(elsewhere.acquire(job, LockOptions.defaults().withWaitTime(Duration.ofSeconds(30))));
                     }
                     runs.clear();
                     Actor.await("both are skipped", () -> jobsWith(Outcome.SKIPPED) == 2);
+                    held.forEach(Lease::close);
                 });
     }
 

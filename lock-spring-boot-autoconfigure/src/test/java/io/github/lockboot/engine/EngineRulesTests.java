@@ -181,7 +181,7 @@ class EngineRulesTests {
             scripted.timer.tick(seconds(9));
             scripted.nothingIsSent();
             assertThat(losses).hasValue(0);
-            scripted.engine.queue(LockKind.EXCLUSIVE, ScriptedEngine.NAME).release((Hold) lease);
+            scripted.engine.queue(LockKind.EXCLUSIVE, ScriptedEngine.NAME).release(Hold.of(lease));
             scripted.next("unlock").answer(Reply.Plain.RELEASED);
         }
 
@@ -219,7 +219,7 @@ class EngineRulesTests {
             Lease lease = scripted.granted(100, TTL);
             CompletableFuture<Hold.Release> released = scripted.engine
                     .queue(LockKind.EXCLUSIVE, ScriptedEngine.NAME)
-                    .release((Hold) lease);
+                    .release(Hold.of(lease));
             scripted.timer.setWallForwardBy(TTL);
             scripted.next("unlock").answer(Reply.Plain.NOT_HOLDER);
             assertThat(released).isCompletedWithValue(Hold.Release.RELEASED);
@@ -232,7 +232,7 @@ class EngineRulesTests {
             scripted.timer.setWallForwardBy(TTL);
             CompletableFuture<Hold.Release> released = scripted.engine
                     .queue(LockKind.EXCLUSIVE, ScriptedEngine.NAME)
-                    .release((Hold) lease);
+                    .release(Hold.of(lease));
             scripted.next("unlock").answer(Reply.Plain.NOT_HOLDER);
             assertThat(released).isCompletedWithValue(Hold.Release.LOST);
         }
@@ -294,7 +294,7 @@ class EngineRulesTests {
             Lease lease = scripted.granted(100, TTL);
             scripted.acquire(LONG);
             scripted.timer.setWallForwardBy(TTL);
-            scripted.engine.queue(LockKind.EXCLUSIVE, ScriptedEngine.NAME).release((Hold) lease);
+            scripted.engine.queue(LockKind.EXCLUSIVE, ScriptedEngine.NAME).release(Hold.of(lease));
             assertThat(scripted.next("unlock").argument(3)).as("the next id").isNotEmpty();
         }
 
@@ -954,7 +954,11 @@ class EngineRulesTests {
 
         /** Ends a hold that is not passed on locally: one command releases it and queues the next. */
         private Sent endTurn(Lease lease) {
-            scripted.engine.queue(LockKind.EXCLUSIVE, ScriptedEngine.NAME).release((Hold) lease);
+            return endTurn(Hold.of(lease));
+        }
+
+        private Sent endTurn(Hold hold) {
+            scripted.engine.queue(LockKind.EXCLUSIVE, ScriptedEngine.NAME).release(hold);
             Sent unlock = scripted.next("unlock");
             assertThat(unlock.argument(3))
                     .startsWith(ScriptedEngine.SESSION + "-")

@@ -352,7 +352,7 @@ class HoldRulesTests {
         for (int i = 0; i <= 1_000; i++) {
             CompletableFuture<Lease> future = scripted.acquireNamed("n" + i, LONG);
             scripted.next("acquire").answer(owner(100));
-            writers.add((Hold) future.join());
+            writers.add(Hold.of(future.join()));
         }
         writers.forEach(writer ->
                 scripted.engine.queue(LockKind.EXCLUSIVE, writer.name()).downgrade(writer));
@@ -390,7 +390,7 @@ class HoldRulesTests {
             @Override
             public void endLapsed() {}
         };
-        Hold granted = (Hold) scripted.granted(100, TTL);
+        Hold granted = Hold.of(scripted.granted(100, TTL));
         EngineContext context = scripted.engine.context();
         Hold hold = new Hold(context, releaser, "id", granted.grant(), granted.waiter());
         hold.claim();
@@ -401,7 +401,7 @@ class HoldRulesTests {
     /** The timer's thread releases it: a thread that entered it again until then would run without the lock afterwards. */
     @Test
     void aHoldWhoseCallerWasThrownOutIsNotEnteredAgain() {
-        Hold hold = (Hold) scripted.granted(100, TTL);
+        Hold hold = Hold.of(scripted.granted(100, TTL));
         hold.waiter().withdraw();
         assertThat(hold.enterAgain(LockKind.EXCLUSIVE)).isFalse();
         scripted.timer.tick(Duration.ofMillis(1));

@@ -411,7 +411,7 @@ class KindRulesTests {
         private final CompletableFuture<Lease> writer = CompletableFuture.completedFuture(granted(Kind.EXCLUSIVE, 100));
 
         private Sent downgrade() {
-            scripted.engine.queue(LockKind.EXCLUSIVE, ScriptedEngine.NAME).downgrade((Hold) writer.join());
+            scripted.engine.queue(LockKind.EXCLUSIVE, ScriptedEngine.NAME).downgrade(Hold.of(writer.join()));
             return scripted.next("downgrade");
         }
 

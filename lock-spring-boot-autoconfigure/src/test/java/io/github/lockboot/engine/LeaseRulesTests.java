@@ -298,7 +298,7 @@ class LeaseRulesTests {
             Lease lease = scripted.granted(100, TTL);
             CompletableFuture<Lease> next = scripted.acquire(LONG, TTL.dividedBy(2), true);
             CompletableFuture<Hold.Release> released =
-                    scripted.engine.queue(LockKind.EXCLUSIVE, NAME).release((Hold) lease);
+                    scripted.engine.queue(LockKind.EXCLUSIVE, NAME).release(Hold.of(lease));
             scripted.lackThread();
             scripted.next("unlock").answer(new Reply.Granted(200, TTL.toMillis() / 2, 0));
             assertThat(released).isCompletedWithValue(Hold.Release.RELEASED);

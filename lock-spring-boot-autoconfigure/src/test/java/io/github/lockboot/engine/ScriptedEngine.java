@@ -3,6 +3,7 @@ package io.github.lockboot.engine;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
@@ -41,6 +42,10 @@ public final class ScriptedEngine {
             LuaScript.INSPECT, "inspect");
 
     private final Deque<Sent> sent = new ArrayDeque<>();
+
+    /** What a test does not look at is not dropped. */
+    private final List<CompletableFuture<Lease>> requested = new ArrayList<>();
+
     private final CallerRuns workers = new CallerRuns();
     public final ManualTimer timer = new ManualTimer();
     public final ScriptStore store;
@@ -141,12 +146,18 @@ public final class ScriptedEngine {
     }
 
     private CompletableFuture<Lease> acquire(Duration wait, Terms terms) {
-        return engine.acquireAsync(new LockRequest(NAME, null, terms, wait.toNanos(), 0, true, false));
+        return request(new LockRequest(NAME, null, terms, wait.toNanos(), 0, true, false));
     }
 
     public CompletableFuture<Lease> acquireNamed(String name, Duration wait) {
-        return engine.acquireAsync(
+        return request(
                 new LockRequest(name, null, Terms.exclusive(TTL.toMillis(), true), wait.toNanos(), 0, true, false));
+    }
+
+    private CompletableFuture<Lease> request(LockRequest request) {
+        CompletableFuture<Lease> future = engine.acquireAsync(request);
+        requested.add(future);
+        return future;
     }
 
     /** A lease granted at once, Redis answering without delay. */

@@ -168,7 +168,7 @@ final class SimulatedUser {
         world.count("acquired " + kind.text());
         world.witness().acquired(who, kind, lease);
         world.witness().acquiredAt(lease.name(), world.time().now());
-        if (((Hold) lease).origin() == Origin.LOCAL
+        if (Hold.of(lease).origin() == Origin.LOCAL
                 && askedWithoutHolder
                 && world.time().now() - askedAt < MILLI) {
             world.count("lingered");
@@ -177,7 +177,7 @@ final class SimulatedUser {
         if (kind.isExclusive()
                 && world.kinds().contains(Kind.SHARED)
                 && world.random().nextInt(3) == 0) {
-            client.after(world.upTo(hold), () -> downgrade((Hold) lease));
+            client.after(world.upTo(hold), () -> downgrade(Hold.of(lease)));
         }
         endAfter(hold, lease, kind);
         client.after(hold, () -> client.after(world.random().nextBoolean() ? 0 : world.upTo(SECOND), this::ask));
@@ -187,7 +187,7 @@ final class SimulatedUser {
     private void endAfter(long nanos, Lease lease, Kind kind) {
         boolean hands = !kind.isShared() && world.random().nextInt(5) == 0;
         client.after(nanos, () -> {
-            if (!hands || !handOver((Hold) lease, kind)) {
+            if (!hands || !handOver(Hold.of(lease), kind)) {
                 release(lease);
             }
         });
@@ -264,7 +264,7 @@ final class SimulatedUser {
         boolean held = lease.isValid();
         world.witness().released(lease);
         world.time().trace(() -> who + " releases " + lease);
-        if (!((Hold) lease).waiter().request().awaitsRelease()) {
+        if (!Hold.of(lease).waiter().request().awaitsRelease()) {
             lease.onLost(
                     () -> world.witness().watched((none, failure) -> lost(held)).accept(null, null));
         }

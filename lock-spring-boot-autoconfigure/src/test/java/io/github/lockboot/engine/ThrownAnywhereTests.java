@@ -261,7 +261,7 @@ class ThrownAnywhereTests {
                 writer.thenAccept(lease -> time.after(SECOND, () -> {
                     try {
                         Objects.requireNonNull(throwing.engine.queue(LockKind.EXCLUSIVE, "n"))
-                                .downgrade((Hold) lease);
+                                .downgrade(Hold.of(lease));
                     } catch (Throwable thrown) {
                         // the caller got it
                     }

@@ -125,7 +125,7 @@ class TransferRulesTests {
                     .withMessageContaining("acquire it again");
             assertThat(lease.isValid()).isFalse();
             Sent unlock = scripted.next("unlock");
-            assertThat(unlock.id()).isEqualTo(((Hold) lease).acquisitionId());
+            assertThat(unlock.id()).isEqualTo(Hold.of(lease).acquisitionId());
             unlock.answer(Reply.Plain.NOT_HOLDER);
             assertThat(scripted.engine.inUse()).isZero();
             assertThat(told).hasValue(0);

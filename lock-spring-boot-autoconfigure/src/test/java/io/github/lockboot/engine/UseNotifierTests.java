@@ -64,7 +64,7 @@ class UseNotifierTests {
         ScriptedEngine.Sent asked = scripted.next("acquire");
         asked.answer(new Reply.Queued(1, token - 1, 10_000));
         scripted.push(asked.id(), token, Duration.ofSeconds(6), 0);
-        return (Hold) lease.join();
+        return Hold.of(lease.join());
     }
 
     @AfterEach

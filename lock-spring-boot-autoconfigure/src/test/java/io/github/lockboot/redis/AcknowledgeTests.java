@@ -199,11 +199,13 @@ class AcknowledgeTests {
                 Acknowledge.ALL,
                 builder -> builder.defaults(LockOptions.defaults().withTtl(Duration.ofSeconds(3))));
         AtomicBoolean lost = new AtomicBoolean();
-        all.acquire("held", LockOptions.defaults()).onLost(() -> lost.set(true));
+        Lease held = all.acquire("held", LockOptions.defaults());
+        held.onLost(() -> lost.set(true));
         replicas.get(0).pause();
         Actor.await("two are all", () -> !TestRegistries.canLock(all, "new"));
         Actor.await("one is enough for one", () -> TestRegistries.canLock(one, "another"));
         Actor.await("the hold is lost", lost::get);
+        assertThat(held.isValid()).isFalse();
         assertThat(TestRegistries.canLock(all, "new")).isFalse();
         master.command("CONFIG", "SET", "repl-timeout", "2");
         awaitReplicas(1);

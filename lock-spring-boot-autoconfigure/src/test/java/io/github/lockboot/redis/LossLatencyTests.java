@@ -116,9 +116,12 @@ class LossLatencyTests {
                         TestRegistries.on(new RedisStandaloneConfiguration(server.host(), server.port()), resp2)) {
             RedisLockRegistry registry = registries.connected();
             List<CompletableFuture<Long>> lost = new ArrayList<>();
+            List<Lease> held = new ArrayList<>();
             for (int i = 0; i < 20; i++) {
                 CompletableFuture<Long> known = new CompletableFuture<>();
-                Actor.get(registry.acquireAsync("held-" + i, OPTIONS)).onLost(() -> known.complete(System.nanoTime()));
+                Lease lease = Actor.get(registry.acquireAsync("held-" + i, OPTIONS));
+                lease.onLost(() -> known.complete(System.nanoTime()));
+                held.add(lease);
                 lost.add(known);
                 Actor.pass(Duration.ofMillis(500));
             }
@@ -130,6 +133,7 @@ class LossLatencyTests {
             for (int i = 0; i < micros.length; i++) {
                 micros[i] = TimeUnit.NANOSECONDS.toMicros(lost.get(i).get(1, TimeUnit.MINUTES) - begin);
             }
+            assertThat(held).noneMatch(Lease::isValid);
             return micros;
         }
     }

@@ -110,7 +110,7 @@ class RedisLockListenerTests extends LockListenerContract {
     @Test
     void renewalsAreToldAndAStuckHolderIsToldOnceBeforeItsLoss() throws Exception {
         LockRegistry registry = registry(listener);
-        registry.acquire("stuck", SHORT.withMaxHold(Duration.ofMillis(500)));
+        Lease stuck = registry.acquire("stuck", SHORT.withMaxHold(Duration.ofMillis(500)));
         Actor.await("it is lost", () -> listener.told.stream().anyMatch(told -> told.startsWith("lost stuck")));
         assertThat(listener.told)
                 .contains("renewed stuck")
@@ -118,6 +118,7 @@ class RedisLockListenerTests extends LockListenerContract {
                 .doesNotContain("released stuck");
         assertThat(listener.told.get(listener.told.size() - 1)).isEqualTo("lost stuck it was held beyond lock.max-hold (500ms)");
         assertThat(listener.times.get(listener.indexOf("stuck"))).isPositive(); // from when its caller had it
+        assertThat(stuck.isValid()).isFalse();
     }
 
     @Test

@@ -9,6 +9,7 @@ import java.util.function.UnaryOperator;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.Figures;
+import io.github.lockboot.Lease;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
@@ -222,8 +223,9 @@ class OutageTests {
             NamedLock lock = healthy.registry(Fleet.ttl(ttl)).get("x");
             Actor holder = healthy.holder(lock);
             RedisLockRegistry blocked = fleet.registry(Fleet.ttl(ttl));
+            List<Lease> held = new ArrayList<>();
             for (int i = 0; i < 50; i++) {
-                Actor.get(blocked.acquireAsync("blocked-" + i, LockOptions.defaults()));
+                held.add(Actor.get(blocked.acquireAsync("blocked-" + i, LockOptions.defaults())));
             }
             fleet.server().pause();
             long end = System.nanoTime() + ttl.multipliedBy(3).toNanos();
@@ -232,6 +234,7 @@ class OutageTests {
                 Actor.pass(Duration.ofMillis(50));
             }
             holder.run(lock::unlock);
+            assertThat(held).noneMatch(Lease::isValid);
         }
     }
 }
