@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -26,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  * The locks of a call. Acquires all of them or none, runs code under them, and releases them. {@link LockRegistry#allOf},
  * {@link LockTemplate} and the annotation acquire locks this way. Not for applications.
  *
- * <p>If there are several, each is tried once first, without waiting for one answer before the next lock is tried: one round trip,
- * however many there are. If one is refused, those after it are released, and it and they are acquired one after the other in the given
+ * <p>If there are several, each is tried once first, without waiting for one answer before the next lock is tried: one round trip for
+ * each {@value #MOST_AT_ONCE} locks. If one is refused, those after it are released, and it and they are acquired one after the other in the given
  * order. Callers with names in common do not deadlock if that is the order of the names. If one has been lost when the last is acquired,
  * all are released and acquired again, as long as there is time.
  *
@@ -46,6 +47,9 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
 
         boolean acquire(NamedLock lock) throws InterruptedException;
     }
+
+    /** More commands of one call are not under way at a time: those of all others wait behind them, renewals included. */
+    static final int MOST_AT_ONCE = 256;
 
     private final List<LockContext> wanted;
     private final long since = Timer.systemNanoTime();
@@ -288,12 +292,15 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
         return wanted.size() > 1 && wanted.stream().allMatch(each -> each.lock() instanceof LockScope.OfLock);
     }
 
-    /** Tries each lock once, and requests all before it waits for the first answer. Keeps those before the first one that was refused. */
+    /** Tries each lock once, and requests a part before it waits for the first answer. Keeps those before the first one that was refused. */
     private void tryAtOnce(boolean interruptible) throws InterruptedException {
         if (!canTryAtOnce() || interruptible && Thread.currentThread().isInterrupted()) {
             return;
         }
-        Throwable trouble = addAll(begin(next -> next.attempt(interruptible)));
+        Throwable trouble = null;
+        while (trouble == null && held.size() < wanted.size()) {
+            trouble = addAll(begin(nextPart(), next -> next.attempt(interruptible)));
+        }
         if (trouble instanceof InterruptedException interrupt) {
             Thread.interrupted();
             throw interrupt;
@@ -310,15 +317,24 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
         if (!canTryAtOnce()) {
             return CompletableFuture.completedFuture(null);
         }
-        List<CompletableFuture<?>> requested = new ArrayList<>(wanted.size());
-        List<Callable<@Nullable Lease>> attempts = begin(next -> {
+        CompletableFuture<@Nullable Throwable> tried = CompletableFuture.completedFuture(null);
+        for (int from = 0; from < wanted.size(); from += MOST_AT_ONCE) {
+            tried = tried.thenCompose(trouble -> trouble == null
+                    ? tryNextPartAsync(result)
+                    : CompletableFuture.<@Nullable Throwable>completedFuture(trouble));
+        }
+        return tried.thenCompose(this::onTried);
+    }
+
+    private CompletableFuture<@Nullable Throwable> tryNextPartAsync(CompletableFuture<HeldLocks> result) {
+        List<CompletableFuture<?>> requested = new ArrayList<>();
+        List<Callable<@Nullable Lease>> attempts = begin(nextPart(), next -> {
             CompletableFuture<Lease> lease = Futures.cancelWith(result, next.attemptAsync());
             requested.add(lease);
             return lease::join;
         });
         return CompletableFuture.allOf(requested.toArray(CompletableFuture<?>[]::new))
-                .handle((none, any) -> addAll(attempts))
-                .thenCompose(this::onTried);
+                .handle((none, any) -> addAll(attempts));
     }
 
     private CompletableFuture<Void> onTried(@Nullable Throwable trouble) {
@@ -328,11 +344,17 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
         return trouble == null ? CompletableFuture.completedFuture(null) : CompletableFuture.failedFuture(trouble);
     }
 
+    /** Those after the ones that are held. */
+    private List<LockContext> nextPart() {
+        return wanted.subList(held.size(), Math.min(held.size() + MOST_AT_ONCE, wanted.size()));
+    }
+
     /** Begins an attempt for each lock. If one cannot begin, it and those after it have none, and the last one returned throws why. */
-    private List<Callable<@Nullable Lease>> begin(Function<LockContext, Callable<@Nullable Lease>> attempt) {
-        List<Callable<@Nullable Lease>> begun = new ArrayList<>(wanted.size());
+    private static List<Callable<@Nullable Lease>> begin(
+            List<LockContext> part, Function<LockContext, Callable<@Nullable Lease>> attempt) {
+        List<Callable<@Nullable Lease>> begun = new ArrayList<>(part.size());
         try {
-            wanted.forEach(next -> begun.add(attempt.apply(next)));
+            part.forEach(next -> begun.add(attempt.apply(next)));
         } catch (RuntimeException | Error failure) {
             begun.add(() -> {
                 throw Futures.unchecked(failure);
@@ -341,13 +363,14 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
         return begun;
     }
 
-    /** Adds each lock that was acquired. Returns why not all were; a refusal only if nothing else went wrong. Sets the flag if interrupted. */
+    /** Adds each lock of the next part that was acquired. Returns why not all were; a refusal only if nothing else went wrong. Sets the flag if interrupted. */
     private @Nullable Throwable addAll(List<Callable<@Nullable Lease>> attempts) {
         Throwable trouble = null;
+        int first = held.size();
         for (int i = 0; i < attempts.size(); i++) {
             try {
                 @Nullable Lease lease = attempts.get(i).call();
-                add(wanted.get(i), lease);
+                add(wanted.get(first + i), lease);
             } catch (Throwable thrown) {
                 Throwable failure = Futures.unwrap(thrown);
                 if (failure instanceof InterruptedException) {
@@ -356,7 +379,7 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
                 boolean refused = failure instanceof LockNotAcquiredException;
                 if (trouble == null || trouble instanceof LockNotAcquiredException && !refused) {
                     trouble = failure;
-                    at = i;
+                    at = first + i;
                 }
             }
         }
@@ -478,23 +501,28 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
     // --- release ----------------------------------------------------------------------------------------------
 
     /**
-     * Releases all locks in reverse order, even if a release fails: begins each before it waits for the first answer. A lock that is kept
+     * Releases all locks in reverse order, even if a release fails: begins a part before it waits for the first answer. A lock that is kept
      * stays until its time is over.
      *
      * @throws RuntimeException the first failure, with the others suppressed
      */
     public void release(boolean succeeded) {
         Throwable first = null;
-        List<Runnable> begun =
-                held.stream().map(each -> each.beginRelease(succeeded)).toList();
-        for (Runnable each : begun) {
-            try {
-                each.run();
-            } catch (RuntimeException | Error failure) {
-                if (first == null) {
-                    first = failure;
-                } else {
-                    suppress(failure, first);
+        Iterator<LockContext> left = held.iterator();
+        while (left.hasNext()) {
+            List<Runnable> begun = new ArrayList<>(Math.min(size(), MOST_AT_ONCE));
+            while (left.hasNext() && begun.size() < MOST_AT_ONCE) {
+                begun.add(left.next().beginRelease(succeeded));
+            }
+            for (Runnable each : begun) {
+                try {
+                    each.run();
+                } catch (RuntimeException | Error failure) {
+                    if (first == null) {
+                        first = failure;
+                    } else {
+                        suppress(failure, first);
+                    }
                 }
             }
         }
@@ -521,8 +549,21 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
 
     /** Releases all locks as {@link #release} does, but does not block. */
     public CompletableFuture<Void> releaseLater(boolean succeeded) {
+        List<LockContext> all = List.copyOf(held);
+        CompletableFuture<Void> released = CompletableFuture.completedFuture(null);
+        for (int from = 0; from < all.size(); from += MOST_AT_ONCE) {
+            List<LockContext> part = all.subList(from, Math.min(from + MOST_AT_ONCE, all.size()));
+            CompletableFuture<Void> before = released;
+            released = before.handle((none, failure) -> releaseLater(part, succeeded))
+                    .thenCompose(Function.identity())
+                    .thenCompose(none -> before);
+        }
+        return released;
+    }
+
+    private static CompletableFuture<Void> releaseLater(List<LockContext> part, boolean succeeded) {
         return CompletableFuture.allOf(
-                held.stream().map(each -> each.releaseLater(succeeded)).toArray(CompletableFuture<?>[]::new));
+                part.stream().map(each -> each.releaseLater(succeeded)).toArray(CompletableFuture<?>[]::new));
     }
 
     /** As {@link #releaseLater}, after a failure, to which a failure of the release is added as a suppressed exception. */

@@ -89,7 +89,7 @@ public interface LockRegistry {
 
     /**
      * {@return one lock for all: a thread holds all of them or none, all in the mode of the options} If all are free, they are acquired in
-     * one round trip. Otherwise they are acquired in the natural order of the names, each name once, so two callers with names
+     * one round trip for each 256. Otherwise they are acquired in the natural order of the names, each name once, so two callers with names
      * in common do not deadlock. If the thread holds one already, its count goes up.
      *
      * <p>{@code lock} waits without limit for each in turn, {@code tryLock(time, unit)} has one deadline for all, and

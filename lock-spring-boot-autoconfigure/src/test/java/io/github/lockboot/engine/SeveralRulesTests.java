@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.lockboot.Actor;
@@ -169,6 +170,90 @@ class SeveralRulesTests {
         unlocks.forEach(each -> each.answer(Reply.Plain.RELEASED));
         assertThat(released).isCompleted();
         allIsOver();
+    }
+
+    // --- a part at a time -------------------------------------------------------------------------------------
+
+    private static final int MANY = 10_000;
+    private static final int MOST_AT_ONCE = 256;
+
+    private List<LockContext> many(Whose whose) {
+        return IntStream.range(0, MANY)
+                .mapToObj(i -> wanted("lock " + i, How.EXCLUSIVE, whose, MINUTE))
+                .toList();
+    }
+
+    /** Answers all, when no more are sent. {@return how many parts there were} */
+    private int answerAll(String script, Reply reply, Runnable awaitPart) {
+        int parts = 0;
+        for (int left = MANY; left > 0; parts++) {
+            awaitPart.run();
+            int part = scripted.sentCount();
+            assertThat(part).isBetween(1, MOST_AT_ONCE);
+            left -= part;
+            for (; part > 0; part--) {
+                scripted.next(script).answer(reply);
+            }
+        }
+        return parts;
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void noMoreThanSoManyCommandsOfACallAreUnderWay(Whose whose) throws Exception {
+        try (Actor caller = new Actor()) {
+            Runnable awaitPart = () -> Actor.await("it waits", () -> scripted.sentCount() > 0 && caller.isWaiting());
+            CompletableFuture<HeldLocks> taking = caller.start(() -> HeldLocks.acquire(many(whose)));
+            assertThat(answerAll("acquire", GRANTED, awaitPart)).isEqualTo(MANY / MOST_AT_ONCE + 1);
+            HeldLocks held = Actor.get(taking);
+            CompletableFuture<Void> releasing = caller.begin(() -> held.release(true));
+            answerAll("unlock", Reply.Plain.RELEASED, awaitPart);
+            Actor.get(releasing);
+        }
+        allIsOver();
+    }
+
+    @Test
+    void norOfOneThatBlocksNoThread() {
+        CompletableFuture<HeldLocks> taking = HeldLocks.acquireAsync(many(Whose.CALL));
+        Sent first = nextAttempt("lock 0");
+        for (int i = 1; i < MOST_AT_ONCE; i++) {
+            nextAttempt("lock " + i).answer(GRANTED);
+        }
+        scripted.nothingIsSent();
+        first.answer(GRANTED);
+        for (int i = MOST_AT_ONCE; i < MANY; i++) {
+            nextAttempt("lock " + i).answer(GRANTED);
+        }
+        CompletableFuture<Void> released = taking.join().releaseLater(true);
+        Sent last = next("unlock", "lock " + (MANY - 1));
+        for (int i = 1; i < MOST_AT_ONCE; i++) {
+            scripted.next("unlock").answer(Reply.Plain.RELEASED);
+        }
+        scripted.nothingIsSent();
+        last.answer(Reply.Plain.RELEASED);
+        for (int i = MOST_AT_ONCE; i < MANY; i++) {
+            scripted.next("unlock").answer(Reply.Plain.RELEASED);
+        }
+        assertThat(released).isCompleted();
+        allIsOver();
+    }
+
+    @Test
+    void afterTheFirstThatIsTakenNoFurtherPartIsTried() {
+        CompletableFuture<HeldLocks> taking = HeldLocks.acquireAsync(many(Whose.CALL));
+        nextAttempt("lock 0").answer(BUSY);
+        for (int i = 1; i < MOST_AT_ONCE; i++) {
+            nextAttempt("lock " + i).answer(GRANTED);
+        }
+        for (int i = 1; i < MOST_AT_ONCE; i++) {
+            scripted.next("unlock").answer(Reply.Plain.RELEASED);
+        }
+        assertThat(next("acquire", "lock 0").argument(4))
+                .as("whether it queues")
+                .isEqualTo("1");
+        scripted.nothingIsSent();
+        taking.cancel(false);
     }
 
     // --- if one is taken --------------------------------------------------------------------------------------
