@@ -74,8 +74,8 @@ public final class LockLog {
     }
 
     void bothOrders(LockOrder.Node held, LockOrder.Node wanted, String here, String there) {
-        log.warn("Locks are taken in both orders, so two threads may wait for each other: " + shown(wanted) + " while "
-                + shown(held) + " is held at " + here + ", and the other way round at " + there);
+        log.warn("Locks are taken in both orders: " + shown(wanted) + " while " + shown(held) + " is held at " + here
+                + ", and the other way round at " + there + ", so two threads may wait for each other");
     }
 
     /** Runs what is to happen after a loss; what it throws goes to the log. */
@@ -99,7 +99,7 @@ public final class LockLog {
 
     private String shown(LockOrder.Node lock) {
         String group = lock.group();
-        return group != null ? "group " + LockNames.printable(group) : shown(lock.name());
+        return group != null ? LockNames.printable(group) + " (" + shown(lock.name()) + ")" : shown(lock.name());
     }
 
     private String shown(String name) {

@@ -134,7 +134,7 @@ public record LockRequest(
     }
 
     LockOrder.Node node() {
-        return new LockOrder.Node(group, name);
+        return new LockOrder.Node(group, name, terms.kind() == LockKind.EXCLUSIVE);
     }
 
     LockRequest named(String other) {

@@ -1,12 +1,11 @@
 package io.github.lockboot.internal;
 
 import java.lang.ref.WeakReference;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.LinkedHashSet;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -24,6 +23,9 @@ public abstract class HeldByThread {
 
     private volatile @Nullable ThreadList list;
     private volatile boolean ignored;
+
+    /** Its place in the list; guarded by that. */
+    private long number;
 
     /** An exception for a lock that may have been lost; null if there is none. */
     public abstract @Nullable RuntimeException findLoss(String reason);
@@ -77,8 +79,13 @@ public abstract class HeldByThread {
 
     /** {@return the locks of the current thread, the newest first} */
     public static Stream<HeldByThread> all() {
+        return newest(Integer.MAX_VALUE);
+    }
+
+    /** {@return so many of the locks of the current thread, the newest first} The cost is theirs alone. */
+    static Stream<HeldByThread> newest(int count) {
         ThreadList all = current();
-        return all == null ? Stream.empty() : all.newestFirst().stream();
+        return all == null ? Stream.empty() : all.newestFirst(count).stream();
     }
 
     /** An exception for a lock that the current thread may have lost; null if there is none. */
@@ -95,36 +102,42 @@ public abstract class HeldByThread {
         all().filter(HeldByThread::isGivenUp).forEach(each -> each.ignored = true);
     }
 
-    /** The locks of one thread. A set, because a lock may be released long after newer ones, on another thread. */
+    /** The locks of one thread, by number, because a lock may be released long after newer ones, on another thread. */
     private static final class ThreadList {
 
         /** How many locks that were given up are remembered at least, in case the thread releases them after all. */
         private static final int REMEMBERED = 64;
 
-        private final Set<HeldByThread> oldestFirst = new LinkedHashSet<>();
+        private final Map<Long, HeldByThread> newestFirst = new TreeMap<>(Comparator.reverseOrder());
+
+        private long entered;
 
         /** The size at which those given up are forgotten: twice the size left the last time, so that each entry has a fixed cost. */
         private int fullAt = 2 * REMEMBERED;
 
         synchronized void enter(HeldByThread lock) {
-            if (oldestFirst.size() >= fullAt) {
-                forgetThoseGivenUp();
-                fullAt = Math.max(2 * REMEMBERED, 2 * oldestFirst.size());
+            if (lock.list == this) {
+                return;
             }
-            oldestFirst.add(lock);
+            if (newestFirst.size() >= fullAt) {
+                forgetThoseGivenUp();
+                fullAt = Math.max(2 * REMEMBERED, 2 * newestFirst.size());
+            }
+            lock.number = ++entered;
+            newestFirst.put(lock.number, lock);
             lock.list = this;
         }
 
         synchronized void leave(HeldByThread lock) {
-            if (oldestFirst.remove(lock)) { // else another thread was faster
+            if (newestFirst.remove(lock.number, lock)) { // else another thread was faster
                 lock.list = null;
-                fullAt = Math.min(fullAt, Math.max(2 * REMEMBERED, 2 * oldestFirst.size()));
+                fullAt = Math.min(fullAt, Math.max(2 * REMEMBERED, 2 * newestFirst.size()));
             }
         }
 
         private void forgetThoseGivenUp() {
             int remembered = 0;
-            for (HeldByThread each : newestFirst()) {
+            for (HeldByThread each : newestFirst(Integer.MAX_VALUE)) {
                 if (++remembered > REMEMBERED && each.isGivenUp()) {
                     each.ignored = true;
                     leave(each);
@@ -133,13 +146,11 @@ public abstract class HeldByThread {
         }
 
         synchronized boolean isEmpty() {
-            return oldestFirst.isEmpty();
+            return newestFirst.isEmpty();
         }
 
-        synchronized List<HeldByThread> newestFirst() {
-            List<HeldByThread> all = new ArrayList<>(oldestFirst);
-            Collections.reverse(all);
-            return all;
+        synchronized List<HeldByThread> newestFirst(int count) {
+            return newestFirst.values().stream().limit(count).toList();
         }
     }
 }

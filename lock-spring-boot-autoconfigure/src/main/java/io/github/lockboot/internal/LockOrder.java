@@ -1,11 +1,16 @@
 package io.github.lockboot.internal;
 
-import java.security.CodeSource;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,8 +19,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>There is one graph for all registries. Its nodes are groups; a lock without a group is a node of its own. An edge leads from each lock
  * that a thread holds to the one that it waits for, and knows which of both names comes first: who takes several locks sorted by name never waits
- * in a circle, whatever their groups. An edge and its reverse are reported once, with the places in the code where they were first
- * seen. No command is needed, and no thread without a lock gets here.
+ * in a circle, whatever their groups. An edge and its reverse are reported once, with the places in the code where they were
+ * seen, unless one lock was held alone whenever the two were taken in either order: then the second thread waits for that one, which is the gate
+ * of GoodLock (Havelund, "Using Runtime Analysis to Guide Model Checking of Java Programs", SPIN 2000). No command is needed, and no thread without
+ * a lock gets here.
  */
 public final class LockOrder {
 
@@ -24,15 +31,22 @@ public final class LockOrder {
     /** No more edges are kept, because locks without a group may be without number. */
     static final int MOST_EDGES = 1_000;
 
-    private static final StackWalker CALLERS = StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE);
+    /** No more of the locks that a thread holds are looked at, the newest ones. */
+    static final int MOST_HELD = 16;
 
-    private static final @Nullable CodeSource LIBRARY = sourceOf(LockOrder.class);
+    private static final Log log = LogFactory.getLog(LockOrder.class);
 
-    /** Where each edge was first seen. */
-    private final Map<Edge, String> places = new ConcurrentHashMap<>();
+    private final Map<Edge, Seen> edges = new ConcurrentHashMap<>();
 
-    /** A lock, as the order knows it. */
-    public record Node(@Nullable String group, String name) {
+    /** Nothing can be found any more. */
+    private volatile boolean full;
+
+    /**
+     * A lock, as the order knows it.
+     *
+     * @param alone whether its holder holds it alone
+     */
+    public record Node(@Nullable String group, String name, boolean alone) {
 
         private String text() {
             return group != null ? group : name;
@@ -66,46 +80,65 @@ public final class LockOrder {
         }
     }
 
+    /** @param gates the names of the locks that were held alone, besides, each time */
+    private record Seen(String place, Set<String> gates) {
+
+        boolean hasGateOf(Seen other) {
+            return !Collections.disjoint(gates, other.gates);
+        }
+    }
+
     /** The current thread, which holds locks, is about to wait for another. */
     public void check(Node wanted, Report report) {
-        HeldByThread.all().map(HeldByThread::node).filter(Objects::nonNull).forEach(held -> {
+        if (full) {
+            return;
+        }
+        List<Node> all = HeldByThread.newest(MOST_HELD)
+                .map(HeldByThread::node)
+                .filter(Objects::nonNull)
+                .toList();
+        for (Node held : all) {
             Edge edge = Edge.of(held, wanted);
-            if (!places.containsKey(edge) && !edge.isLoop() && places.size() < MOST_EDGES) {
-                add(edge, held, report);
+            Seen known = edges.get(edge);
+            if (!edge.isLoop() && (known == null || !known.gates.isEmpty())) {
+                Set<String> gates = all.stream()
+                        .filter(each -> each.alone && each != held)
+                        .map(Node::name)
+                        .collect(Collectors.toCollection(HashSet::new));
+                if (known == null || !gates.containsAll(known.gates)) {
+                    add(edge, gates, held, report);
+                }
             }
-        });
+        }
     }
 
-    private void add(Edge edge, Node held, Report report) {
-        String here = place();
-        String there;
-        synchronized (places) {
-            there = places.putIfAbsent(edge, here) == null ? places.get(edge.reversed()) : null;
+    private void add(Edge edge, Set<String> gates, Node held, Report report) {
+        String here = CallSite.current().toString();
+        Seen there;
+        boolean last;
+        synchronized (edges) {
+            Seen known = edges.get(edge);
+            if (full || known != null && gates.containsAll(known.gates)) {
+                return;
+            }
+            if (known != null) {
+                gates.retainAll(known.gates);
+            }
+            Seen seen = new Seen(here, gates);
+            edges.put(edge, seen);
+            Seen reversed = edges.get(edge.reversed());
+            boolean isNew =
+                    reversed != null && !seen.hasGateOf(reversed) && (known == null || known.hasGateOf(reversed));
+            there = isNew ? reversed : null;
+            last = edges.size() >= MOST_EDGES;
+            full = last;
         }
         if (there != null) {
-            report.bothOrders(held, here, there);
+            report.bothOrders(held, here, there.place);
         }
-    }
-
-    /** The newest call of code that is neither of this library, nor of the JDK, nor of Spring; {@code ?} in a native image. */
-    private static String place() {
-        Optional<String> caller =
-                CALLERS.walk(frames -> frames.filter(frame -> isOfApplication(frame.getDeclaringClass()))
-                        .map(frame -> frame.toStackTraceElement().toString())
-                        .findFirst());
-        return caller.orElse("?");
-    }
-
-    private static boolean isOfApplication(Class<?> type) {
-        CodeSource source = sourceOf(type);
-        String name = type.getName();
-        return source != null
-                && !source.equals(LIBRARY)
-                && !name.startsWith("org.springframework.")
-                && !name.contains("$$");
-    }
-
-    private static @Nullable CodeSource sourceOf(Class<?> type) {
-        return type.getProtectionDomain().getCodeSource();
+        if (last) {
+            log.info("The order of locks is not checked any more, because " + MOST_EDGES
+                    + " pairs are known: give locks that are taken inside each other a group");
+        }
     }
 }

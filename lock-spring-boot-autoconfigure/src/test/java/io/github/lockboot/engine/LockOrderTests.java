@@ -82,7 +82,8 @@ class LockOrderTests {
         assertThat(warnings())
                 .singleElement()
                 .asString()
-                .contains("group stock while group order is held at ")
+                .startsWith(WARNING + ": stock (name digest ")
+                .containsPattern("\\) while order \\(name digest [0-9a-f]+\\) is held at ")
                 .containsPattern(
                         "held at [^ ]*LockOrderTests.nested\\(LockOrderTests.java:\\d+\\), and the other way round at [^ ]*LockOrderTests.nested");
     }
@@ -102,6 +103,20 @@ class LockOrderTests {
         nested(registry.get("another"), registry.get("a customer"));
         awaitOneWarning();
         assertThat(warnings().toString()).contains("name digest").doesNotContain("customer");
+    }
+
+    /** The two threads never have one of the two at the same time. */
+    @Test
+    void bothOrdersUnderOneFurtherLockAreNoConflict() {
+        NamedLock gate = lock("gate", "of all");
+        gate.lock();
+        nested(lock("left", "l"), lock("right", "r"));
+        nested(lock("right", "r"), lock("left", "l"));
+        gate.unlock();
+        assertThat(warnings()).isEmpty();
+        nested(lock("left", "l"), lock("right", "r"));
+        nested(lock("right", "r"), lock("left", "l"));
+        awaitOneWarning();
     }
 
     /** As several locks of one call are taken: sorted by name, whatever their groups. */
