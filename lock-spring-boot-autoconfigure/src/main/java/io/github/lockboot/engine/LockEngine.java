@@ -100,8 +100,8 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     private final Timer.Check onceASecond;
     private final Map<LockKind, Map<String, LocalQueue>> queues = new EnumMap<>(LockKind.class);
 
-    /** Each of a hold that was taken over. Nobody else waits in it: who wants the lock waits in the queue of the name. */
-    private final Set<LocalQueue> transferred = ConcurrentHashMap.newKeySet();
+    /** Those of holds that were taken over, by name. Nobody else waits in them: who wants the lock waits in the queue of the name. */
+    private final Map<String, List<LocalQueue>> transferred = new ConcurrentHashMap<>();
 
     private final Map<String, Acquisition> acquisitions = new ConcurrentHashMap<>();
     private final CompletableFuture<Void> subscribed = new CompletableFuture<>();
@@ -294,7 +294,11 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         LockKind kind = waiter.request().terms().kind();
         if (waiter.transfer() != null) {
             LocalQueue own = new LocalQueue(name, kind, this);
-            transferred.add(own);
+            transferred.merge(
+                    name,
+                    List.of(own),
+                    (known, added) ->
+                            Stream.concat(known.stream(), added.stream()).toList());
             return own;
         }
         Map<String, LocalQueue> ofKind = queues(kind);
@@ -304,8 +308,12 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     /** Called when nothing is under way in the queue, with its mutex held. */
     void retire(LocalQueue queue) {
-        if (!transferred.remove(queue)) {
-            queues(queue.kind()).remove(queue.name(), queue);
+        if (!queues(queue.kind()).remove(queue.name(), queue)) {
+            transferred.computeIfPresent(queue.name(), (name, known) -> {
+                List<LocalQueue> left =
+                        known.stream().filter(each -> each != queue).toList();
+                return left.isEmpty() ? null : left;
+            });
         }
     }
 
@@ -317,12 +325,13 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     private Stream<LocalQueue> queues(String name) {
         return Stream.concat(
                 queues.values().stream().map(ofKind -> ofKind.get(name)).filter(Objects::nonNull),
-                transferred.stream().filter(queue -> queue.name().equals(name)));
+                transferred.getOrDefault(name, List.of()).stream());
     }
 
     Stream<LocalQueue> queues() {
         return Stream.concat(
-                queues.values().stream().flatMap(ofKind -> ofKind.values().stream()), transferred.stream());
+                queues.values().stream().flatMap(ofKind -> ofKind.values().stream()),
+                transferred.values().stream().flatMap(List::stream));
     }
 
     /**
