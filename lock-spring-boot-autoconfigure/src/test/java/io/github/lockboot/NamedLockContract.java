@@ -1081,12 +1081,21 @@ abstract class NamedLockContract extends TwoInstances {
         void whatRunsOutDuringTheWaitIsTakenAnew() throws Exception {
             Actor holder = holderOf(b());
             Actor waiter = actor();
+            CompletableFuture<Void> hasTheFirst = new CompletableFuture<>();
+            registry().addListener(new LockListener() {
+                @Override
+                public void acquired(LockUse use, Origin origin, Duration waited) {
+                    if (use.name().equals(name + " a")) {
+                        hasTheFirst.complete(null);
+                    }
+                }
+            });
             Lock fixed = registry().allOf(names, fixedLease(kind));
             CompletableFuture<Boolean> waiting = waiter.start(() -> {
                 fixed.lock();
                 return a().isHeldByCurrentThread() && b().isHeldByCurrentThread() && c().isHeldByCurrentThread();
             });
-            Actor.await("it waits with the first", () -> a().isLocked() && waiter.isWaiting());
+            Actor.get(hasTheFirst);
             Actor.await("the first runs out", () -> !a().isLocked());
             release(holder, b());
             assertThat(Actor.get(waiting)).isTrue();

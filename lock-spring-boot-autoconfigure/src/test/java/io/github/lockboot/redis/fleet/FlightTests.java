@@ -264,14 +264,16 @@ class FlightTests {
     void aLeaderCutOffFromRedisIsToldAndAnotherTakesOver() throws Exception {
         TcpProxy proxy = fleet.proxy();
         RedisLockRegistry cut = fleet.registry(proxy, Fleet.ttl(TTL));
+        CompletableFuture<Void> loading = new CompletableFuture<>();
         CompletableFuture<Void> slow = new CompletableFuture<>();
         CompletableFuture<String> leader = fleet.actor()
                 .start(() -> new LockTemplate(cut, Duration.ZERO).singleFlight("token", cache::get, () -> {
+                    loading.complete(null);
                     slow.join();
                     return "too late";
                 }));
         RedisLockRegistry other = fleet.registry();
-        Actor.await("it leads", () -> other.get(FLIGHT).isLocked());
+        Actor.get(loading);
         CompletableFuture<String> next = caller(other);
         proxy.swallowRequests();
         upstream.complete(null);
