@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  * {@link LockTemplate} and the annotation acquire locks this way. Not for applications.
  *
  * <p>If there are several, each is tried once first, without waiting for one answer before the next lock is tried: one round trip for
- * each {@value #MOST_AT_ONCE} locks. If one is refused, those after it are released, and it and they are acquired one after the other in the given
- * order. Callers with names in common do not deadlock if that is the order of the names. If one has been lost when the last is acquired,
+ * each {@value #MOST_AT_ONCE} locks. If one is refused, those after it are released, and it and they are acquired one after the other in
+ * the given order. Callers with names in common do not deadlock if that is the order of the names. If one has been lost when the last is acquired,
  * all are released and acquired again, as long as there is time.
  *
  * <p>The outcome is either that all locks are held, or a refusal and no lock.
@@ -363,7 +363,10 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
         return begun;
     }
 
-    /** Adds each lock of the next part that was acquired. Returns why not all were; a refusal only if nothing else went wrong. Sets the flag if interrupted. */
+    /**
+     * Adds each lock of the next part that was acquired. Returns why not all were; a refusal only if nothing else went wrong. Sets the flag
+     * if interrupted.
+     */
     private @Nullable Throwable addAll(List<Callable<@Nullable Lease>> attempts) {
         Throwable trouble = null;
         int first = held.size();

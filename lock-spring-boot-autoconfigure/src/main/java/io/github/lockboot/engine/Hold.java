@@ -599,8 +599,8 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     }
 
     /**
-     * A hold in the hands of its caller. The engine refers to it only weakly: a lease that nobody can reach any more will never be closed, so it is not
-     * renewed. Nothing that the engine has may lead to it. A callback often does, so it is kept here.
+     * A hold in the hands of its caller. The engine refers to it only weakly: a lease that nobody can reach any more will never be closed, so
+     * it is not renewed. Nothing that the engine has may lead to it. A callback often does, so it is kept here.
      */
     static class HeldLease implements Lease, LockScope {
 

@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
  * <p>There is one graph for all registries. Its nodes are groups; a lock without a group is a node of its own. An edge leads from each lock
  * that a thread holds to the one that it waits for, and knows which of both names comes first: who takes several locks sorted by name never waits
  * in a circle, whatever their groups. An edge and its reverse are reported once, with the places in the code where they were
- * seen, unless one lock was held alone whenever the two were taken in either order: then the second thread waits for that one, which is the gate
- * of GoodLock (Havelund, "Using Runtime Analysis to Guide Model Checking of Java Programs", SPIN 2000). No command is needed, and no thread without
- * a lock gets here.
+ * seen, unless one lock was held alone whenever the two were taken in either order: then the second thread waits for that one, which is
+ * the gate of GoodLock (Havelund, "Using Runtime Analysis to Guide Model Checking of Java Programs", SPIN 2000). No command is needed, and
+ * no thread without a lock gets here.
  */
 public final class LockOrder {
 
