@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * {@link LockTemplate} and the annotation acquire locks this way. Not for applications.
  *
  * <p>If there are several, each is tried once first, without waiting for one answer before the next lock is tried: one round trip for
- * each {@value #MOST_AT_ONCE} locks. If one is refused, those after it are released, and it and they are acquired one after the other in
+ * each 256 locks. If one is refused, those after it are released, and it and they are acquired one after the other in
  * the given order. Callers with names in common do not deadlock if that is the order of the names. If one has been lost when the last is acquired,
  * all are released and acquired again, as long as there is time.
  *
