@@ -190,11 +190,8 @@ public abstract class LockRegistryContract {
         }
 
         private void takeOverAndForget() throws Exception {
-            Lease lease = registry().acquire(name, kind.withTtl(LONG_TTL));
-            assertThat(otherRegistry()
-                            .takeOver(lease.handOver(), kind.withTtl(LONG_TTL))
-                            .isValid())
-                    .isTrue();
+            Lease lease = registry().acquire(name, kind);
+            assertThat(otherRegistry().takeOver(lease.handOver(), kind).isValid()).isTrue();
         }
 
         @Test
