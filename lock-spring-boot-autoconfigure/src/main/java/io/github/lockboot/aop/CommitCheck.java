@@ -11,6 +11,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.internal.HeldByThread;
+import io.github.lockboot.internal.Mocks;
 import io.github.lockboot.internal.Troubleshooting;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -192,7 +193,7 @@ public final class CommitCheck
 
         private void check(Object bean, String name) {
             boolean first = seen.add(name);
-            if (!isChecked(bean) && first && !DistributedLockValidator.isMock(bean)) {
+            if (!isChecked(bean) && first && !Mocks.isMock(bean)) {
                 log.warn("Transaction manager '" + name + "' may commit after its thread has lost a lock, because "
                         + bean.getClass().getName() + " does not let a TransactionExecutionListener be added. Let it"
                         + " extend AbstractPlatformTransactionManager, or delegate to transaction managers that are beans,"

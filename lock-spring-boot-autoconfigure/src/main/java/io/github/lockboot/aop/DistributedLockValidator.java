@@ -1,7 +1,6 @@
 package io.github.lockboot.aop;
 
 import java.lang.reflect.Method;
-import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,48 +14,48 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.aop.InvalidLockDefinitionException.Finding;
+import io.github.lockboot.internal.Troubleshooting;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.AopProxyUtils;
-import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
-import org.springframework.aop.support.AopUtils;
-import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.SmartInstantiationAwareBeanPostProcessor;
-import org.springframework.core.MethodIntrospector;
-import org.springframework.util.ClassUtils;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.event.ContextRefreshedEvent;
+import org.springframework.core.PriorityOrdered;
 
 /**
  * Fails the start of an application with one list of all that is wrong with its {@link DistributedLock} methods, those of lazy beans
- * included.
+ * included. Warns of those of a child context that has no proxies.
  *
- * <p>It is a post-processor, so that it knows the beans that are injected before they are complete. Spring creates the proxy of such a bean early, and
- * passes the bean itself to later post-processors: methods that these find in it and call run without their locks.
+ * <p>It is a post-processor of the factory, so that it knows which beans the container creates, and which of them it injects before they
+ * are complete.
  */
 public final class DistributedLockValidator
-        implements SmartInitializingSingleton, SmartInstantiationAwareBeanPostProcessor {
+        implements BeanFactoryPostProcessor,
+                PriorityOrdered,
+                SmartInitializingSingleton,
+                ApplicationListener<ContextRefreshedEvent> {
 
     private static final Log log = LogFactory.getLog(DistributedLockValidator.class);
 
-    /** Is there in a test of Spring that replaces beans. */
-    private static final String REPLACES_BEANS =
-            "org.springframework.test.context.bean.override.internalBeanOverridePostProcessor";
-
     private final DistributedLockAdvisor advisor;
     private final ConfigurableListableBeanFactory beanFactory;
+    private final LockedBeans beans;
     private final Supplier<LockOptions> defaults;
     private final Supplier<Map<String, LockOptions>> overrides;
     private final IntSupplier maxHolders;
     private final Set<String> groups = new TreeSet<>();
+    private final Set<String> created = ConcurrentHashMap.newKeySet();
     private final Set<String> injectedEarly = ConcurrentHashMap.newKeySet();
     private volatile boolean checked;
 
@@ -75,6 +74,7 @@ public final class DistributedLockValidator
             IntSupplier maxHolders) {
         this.advisor = advisor;
         this.beanFactory = beanFactory;
+        this.beans = new LockedBeans(advisor, beanFactory);
         this.defaults = defaults;
         this.overrides = overrides;
         this.maxHolders = maxHolders;
@@ -85,23 +85,48 @@ public final class DistributedLockValidator
         return !groups.isEmpty();
     }
 
-    /** @throws InvalidLockDefinitionException if the start is over and the bean has locked methods */
     @Override
-    public Object getEarlyBeanReference(Object bean, String beanName) {
-        if (!(bean instanceof FactoryBean)) { // the proxy wraps its object, which is complete
-            injectedEarly.add(beanName);
+    public int getOrder() {
+        return HIGHEST_PRECEDENCE;
+    }
+
+    @Override
+    public void postProcessBeanFactory(ConfigurableListableBeanFactory own) {
+        own.addBeanPostProcessor(new Creation());
+    }
+
+    /**
+     * Sees each bean that the container creates. Spring creates the proxy of a bean that is injected before it is complete early, and passes the
+     * bean itself to later post-processors: methods that these find in it and call run without their locks.
+     */
+    private final class Creation implements SmartInstantiationAwareBeanPostProcessor {
+
+        @Override
+        public Object postProcessBeforeInitialization(Object bean, String beanName) {
+            if (!checked) {
+                created.add(beanName);
+            }
+            return bean;
         }
-        if (checked) {
-            List<Finding> findings = new ArrayList<>();
-            checkCircle(beanName, AopProxyUtils.ultimateTargetClass(bean), findings);
-            refuse(findings);
+
+        /** @throws InvalidLockDefinitionException if the start is over and the bean has locked methods */
+        @Override
+        public Object getEarlyBeanReference(Object bean, String beanName) {
+            if (!(bean instanceof FactoryBean)) { // the proxy wraps its object, which is complete
+                injectedEarly.add(beanName);
+            }
+            if (checked) {
+                List<Finding> findings = new ArrayList<>();
+                checkCircle(beanName, AopProxyUtils.ultimateTargetClass(bean), findings);
+                refuse(findings);
+            }
+            return bean;
         }
-        return bean;
     }
 
     private void checkCircle(String beanName, Class<?> type, List<Finding> findings) {
         if (injectedEarly.contains(beanName)) {
-            lockedMethods(type).stream()
+            beans.methodsOf(type).stream()
                     .findFirst()
                     .ifPresent(method -> new LockedMethod(method, type, findings)
                             .add(
@@ -130,8 +155,8 @@ public final class DistributedLockValidator
         List<Finding> findings = new ArrayList<>();
         Set<Class<?>> seen = new HashSet<>();
         for (String beanName : beanFactory.getBeanDefinitionNames()) {
-            Class<?> type = targetClass(beanName);
-            Set<Method> methods = type == null ? Set.of() : lockedMethods(type);
+            Class<?> type = beans.typeOf(beanName);
+            Set<Method> methods = beans.methodsOf(type);
             if (type != null && !methods.isEmpty() && !isReplaced(beanName, type)) {
                 check(beanName, type, methods, seen.add(type), overridden, findings);
             }
@@ -164,44 +189,9 @@ public final class DistributedLockValidator
         return text.toLowerCase(Locale.ROOT).replaceAll("[^\\p{L}\\p{N}]", "");
     }
 
-    private @Nullable Class<?> targetClass(String beanName) {
-        try {
-            Class<?> type = AutoProxyUtils.determineTargetClass(beanFactory, beanName);
-            return type == null ? null : ClassUtils.getUserClass(type);
-        } catch (BeansException unmade) {
-            // If it is lazy, the application gets this exception when it gets the bean.
-            return null;
-        }
-    }
-
-    private Set<Method> lockedMethods(Class<?> type) {
-        try {
-            return LockAnnotations.areAnywhereIn(type)
-                    ? MethodIntrospector.selectMethods(type, (Method method) -> advisor.matches(method, type))
-                    : Set.of();
-        } catch (IllegalStateException | LinkageError unresolvable) {
-            // As above: a signature names a class that is not there.
-            return Set.of();
-        }
-    }
-
-    /** Whether a test has put an object in the place of the bean, such as a mock. Spring creates no proxy for it, so it locks nothing. */
+    /** Whether a test has registered an object in the place of the bean, such as a mock. Spring creates no proxy for it, so it locks nothing. */
     private boolean isReplaced(String beanName, Class<?> type) {
-        Object bean = beanFactory.getSingleton(beanName);
-        return bean != null && bean.getClass() == type && (beanFactory.containsBean(REPLACES_BEANS) || isMock(bean));
-    }
-
-    static boolean isMock(Object bean) {
-        try {
-            ClassLoader classes = bean.getClass().getClassLoader();
-            Class<?> mockito = Class.forName("org.mockito.Mockito", true, classes);
-            Object details = mockito.getMethod("mockingDetails", Object.class).invoke(null, bean);
-            Method isMock =
-                    Class.forName("org.mockito.MockingDetails", true, classes).getMethod("isMock");
-            return Boolean.TRUE.equals(isMock.invoke(details));
-        } catch (ReflectiveOperationException | LinkageError noMockito) {
-            return false;
-        }
+        return !created.contains(beanName) && beans.isBare(beanFactory.getSingleton(beanName), type);
     }
 
     private void check(
@@ -215,14 +205,18 @@ public final class DistributedLockValidator
         for (Method method : methods) {
             LockedMethod locked = new LockedMethod(method, type, findings);
             if (first || bean != null) {
-                checkReach(locked, beanName, bean != null && Proxy.isProxyClass(bean.getClass()));
+                ProxyReach.check(
+                        locked,
+                        beanName,
+                        beanFactory.getMergedBeanDefinition(beanName),
+                        bean != null && Proxy.isProxyClass(bean.getClass()));
             }
             if (first) {
                 checkDefinitions(locked, overridden);
             }
         }
         checkCircle(beanName, type, findings);
-        if (bean != null && bean.getClass() == type) {
+        if (beans.isBare(bean, type)) {
             new LockedMethod(methods.iterator().next(), type, findings)
                     .add(
                             "is never locked, because bean '" + beanName
@@ -287,41 +281,25 @@ public final class DistributedLockValidator
         }
     }
 
-    /** Checks that calls go through the proxy. */
-    private static void checkReach(LockedMethod locked, String beanName, boolean interfaceProxy) {
-        Method method = locked.method();
-        if (Modifier.isPrivate(method.getModifiers())) {
-            locked.add("is private, so no proxy can lock it", "make it public");
-        } else if (Modifier.isStatic(method.getModifiers())) {
-            locked.add("is static, so no proxy can lock it", "make it an instance method");
-        } else if (!interfaceProxy) {
-            if (Modifier.isFinal(method.getModifiers())) {
-                locked.add(
-                        "is final, so no proxy can lock it",
-                        LockAnnotations.isForeign(method.getDeclaringClass().getName())
-                                ? "annotate the methods to lock instead of their class"
-                                : "remove final");
-            } else if ((method.getModifiers() & (Modifier.PUBLIC | Modifier.PROTECTED)) == 0
-                    && !method.getDeclaringClass()
-                            .getPackageName()
-                            .equals(locked.targetClass().getPackageName())) {
-                locked.add(
-                        "is package-private, and bean '" + beanName
-                                + "' is in another package, so no proxy can lock it",
-                        "make it protected or public");
+    /** A context also publishes its events to its ancestors. A context with a validator of its own needs nothing here. */
+    @Override
+    public void onApplicationEvent(ContextRefreshedEvent event) {
+        if (event.getApplicationContext() instanceof ConfigurableApplicationContext context
+                && context.getBeanFactory() != beanFactory
+                && context.getBean(DistributedLockValidator.class) == this) {
+            LockedBeans descendants = new LockedBeans(advisor, context.getBeanFactory());
+            for (String beanName : context.getBeanDefinitionNames()) {
+                Class<?> type = descendants.typeOf(beanName);
+                descendants.methodsOf(type).stream()
+                        .findFirst()
+                        .filter(method ->
+                                descendants.isBare(context.getBeanFactory().getSingleton(beanName), type))
+                        .ifPresent(method -> log.warn("@DistributedLock has no effect on "
+                                + new LockedMethod(method, type) + ", because bean '" + beanName
+                                + "' is in a child context without LockAutoConfiguration. Import it there, or move the"
+                                + " bean to the parent context; see " + Troubleshooting.PAGE
+                                + "a-bean-of-a-child-context-is-not-locked"));
             }
-        } else if (!isInInterface(method, locked.targetClass())) {
-            locked.add(
-                    "is in no interface, so the interface proxy of its bean cannot lock it",
-                    "declare it in an interface, or remove spring.aop.proxy-target-class=false");
         }
-    }
-
-    /** Also if the interface is generic and declares it with other types. */
-    private static boolean isInInterface(Method method, Class<?> type) {
-        return ClassUtils.getAllInterfacesForClassAsSet(type).stream()
-                .flatMap(declaring -> Stream.of(declaring.getMethods()))
-                .anyMatch(declared ->
-                        AopUtils.getMostSpecificMethod(declared, type).equals(method));
     }
 }

@@ -4,18 +4,21 @@ import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.List;
-import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Stream;
 
 import io.github.lockboot.DistributedLock;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.core.DecoratingProxy;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.KotlinReflectionParameterNameDiscoverer;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotationPredicates;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
@@ -23,6 +26,10 @@ import org.springframework.util.ReflectionUtils;
  * implements. The first of these that has any wins.
  */
 final class LockAnnotations {
+
+    /** Their methods are not of the application: Groovy adds the first to each class, Spring the others to each proxy. */
+    private static final Set<String> ADDED =
+            Set.of("groovy.lang.GroovyObject", Advised.class.getName(), DecoratingProxy.class.getName());
 
     private LockAnnotations() {}
 
@@ -62,7 +69,7 @@ final class LockAnnotations {
         Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
         return Stream.of(specific, method, targetClass)
                 .distinct()
-                .filter(element -> element != targetClass || takesFromItsClass(specific))
+                .filter(element -> element != targetClass || takesFromItsClass(specific, targetClass))
                 .map(LockAnnotations::nearest)
                 .filter(found -> !found.isEmpty() && !isOverload(specific))
                 .findFirst()
@@ -89,29 +96,41 @@ final class LockAnnotations {
                                 other -> other.isSynthetic() && other.getName().equals(method.getName() + "$default"));
     }
 
-    /**
-     * The method on which {@link #find} finds the annotations or, if they are on a type, that method of the type. Its parameters are those
-     * that expressions name.
-     */
-    static Method carrier(Method method, Class<?> targetClass) {
-        Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
+    /** The method or the type on which {@link #find} finds the annotations. */
+    static AnnotatedElement source(Method method, Class<?> targetClass) {
         return nearest(method, targetClass).stream()
                 .findFirst()
                 .map(MergedAnnotation::getSource)
-                .flatMap(source -> source instanceof Class<?> type
-                        ? Stream.of(type.getDeclaredMethods())
-                                .filter(declared -> declared.getName().equals(specific.getName()))
-                                .filter(declared -> AopUtils.getMostSpecificMethod(declared, targetClass)
-                                        .equals(specific))
-                                .findFirst()
-                        : Optional.of((Method) source))
-                .orElse(specific);
+                .map(AnnotatedElement.class::cast)
+                .orElse(method);
     }
 
-    private static boolean takesFromItsClass(Method method) {
+    /** The {@link #source} or, if that is a type, the same method of that type. Its parameters are those that expressions name. */
+    static Method carrier(Method method, Class<?> targetClass) {
+        AnnotatedElement source = source(method, targetClass);
+        Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
+        return source instanceof Class<?> type
+                ? Stream.of(type.getDeclaredMethods())
+                        .filter(declared -> declared.getName().equals(specific.getName()))
+                        .filter(declared -> AopUtils.getMostSpecificMethod(declared, targetClass)
+                                .equals(specific))
+                        .findFirst()
+                        .orElse(specific)
+                : (Method) source;
+    }
+
+    /** Whether one of these interfaces declares the method, and the class implements it. */
+    static boolean isOf(Set<String> interfaces, Method method, Class<?> targetClass) {
+        return ClassUtils.getAllInterfacesForClassAsSet(targetClass).stream()
+                .filter(type -> interfaces.contains(type.getName()))
+                .anyMatch(type -> ClassUtils.hasMethod(type, method.getName(), method.getParameterTypes()));
+    }
+
+    private static boolean takesFromItsClass(Method method, Class<?> targetClass) {
         return Modifier.isPublic(method.getModifiers())
                 && !Modifier.isStatic(method.getModifiers())
                 && !method.isSynthetic()
-                && !ReflectionUtils.isObjectMethod(method);
+                && !ReflectionUtils.isObjectMethod(method)
+                && !isOf(ADDED, method, targetClass);
     }
 }

@@ -1,5 +1,7 @@
 package io.github.lockboot.internal;
 
+import java.lang.reflect.Method;
+
 import org.jspecify.annotations.Nullable;
 
 /** Checks for beans that are mocks, whose methods return null where they otherwise never do. */
@@ -22,5 +24,19 @@ public final class Mocks {
                     + "it-compiles-and-does-not-lock");
         }
         return returned;
+    }
+
+    /** {@return whether it is a mock or spy of Mockito, which may not be there} */
+    public static boolean isMock(Object bean) {
+        try {
+            ClassLoader classes = bean.getClass().getClassLoader();
+            Class<?> mockito = Class.forName("org.mockito.Mockito", true, classes);
+            Object details = mockito.getMethod("mockingDetails", Object.class).invoke(null, bean);
+            Method isMock =
+                    Class.forName("org.mockito.MockingDetails", true, classes).getMethod("isMock");
+            return Boolean.TRUE.equals(isMock.invoke(details));
+        } catch (ReflectiveOperationException | LinkageError noMockito) {
+            return false;
+        }
     }
 }

@@ -43,6 +43,16 @@ final class Framework7 {
                 : AnnotationUtils.synthesizeAnnotation(Map.of("delay", 1L), annotation, null);
     }
 
+    /** {@return a subclass with the annotation} */
+    static <T> Class<? extends T> subclass(Class<T> type, Annotation annotation) {
+        return new ByteBuddy()
+                .subclass(type)
+                .annotateType(annotation)
+                .make()
+                .load(type.getClassLoader(), ClassLoadingStrategy.UsingLookup.of(lookupIn(type)))
+                .getLoaded();
+    }
+
     /** {@return a subclass whose method has the annotation, too} */
     static <T> Class<? extends T> subclass(Class<T> type, String method, Annotation annotation) {
         return new ByteBuddy()

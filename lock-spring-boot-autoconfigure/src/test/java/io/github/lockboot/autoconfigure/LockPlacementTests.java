@@ -8,9 +8,14 @@ import java.lang.annotation.Target;
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.RecordingLockRegistry;
+import net.bytebuddy.ByteBuddy;
+import net.bytebuddy.description.modifier.Visibility;
+import net.bytebuddy.dynamic.loading.ClassLoadingStrategy;
+import net.bytebuddy.implementation.StubMethod;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.annotation.AliasFor;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -35,6 +40,36 @@ class LockPlacementTests {
             assertThat(bean.toString()).isEqualTo("bean");
         });
         assertThat(registry.names()).containsExactly("class", "own:id");
+    }
+
+    /** Groovy code calls {@code getMetaClass} before each of its own calls. */
+    @Test
+    void aClassOfGroovyIsNotLockedInTheMethodsThatGroovyAdds() {
+        Class<?> groovyObject = new ByteBuddy()
+                .makeInterface()
+                .name("groovy.lang.GroovyObject")
+                .defineMethod("getMetaClass", Object.class, Visibility.PUBLIC)
+                .withoutCode()
+                .defineMethod("setProperty", void.class, Visibility.PUBLIC)
+                .withParameters(String.class, Object.class)
+                .intercept(StubMethod.INSTANCE)
+                .make()
+                .load(getClass().getClassLoader(), ClassLoadingStrategy.Default.WRAPPER)
+                .getLoaded();
+        Class<? extends OfGroovy> type = new ByteBuddy()
+                .subclass(OfGroovy.class)
+                .implement(groovyObject)
+                .make()
+                .load(groovyObject.getClassLoader(), ClassLoadingStrategy.Default.WRAPPER)
+                .getLoaded();
+        runner.withClassLoader(type.getClassLoader())
+                .withInitializer(context -> ((GenericApplicationContext) context).registerBean(type))
+                .run(context -> {
+                    OfGroovy bean = context.getBean(OfGroovy.class);
+                    assertThat(bean.getMetaClass()).isEqualTo("meta");
+                    bean.pay("o1");
+                });
+        assertThat(registry.names()).containsExactly("groovy:o1");
     }
 
     @Test
@@ -120,6 +155,15 @@ class LockPlacementTests {
         public String toString() {
             return "bean";
         }
+    }
+
+    @DistributedLock(name = "groovy", key = "#id")
+    public static class OfGroovy {
+        public Object getMetaClass() {
+            return "meta";
+        }
+
+        public void pay(String id) {}
     }
 
     static class Subclass extends WholeClass {

@@ -4,7 +4,11 @@ import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.RecordingLockRegistry;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -73,6 +77,49 @@ class ReplacedBeanTests {
                     assertThat(context.getBean(RecordingLockRegistry.class).names())
                             .isEmpty();
                 });
+    }
+
+    /** As springmockk and Spock do, each with doubles of its own. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aDoubleThatIsRegisteredInPlaceOfABeanLocksNothing(boolean byABean) {
+        Orders own = new Orders();
+        ApplicationContextRunner runner = new ApplicationContextRunner().withUserConfiguration(Application.class);
+        (byABean
+                        ? runner.withBean(BeanFactoryPostProcessor.class, () -> beans -> replace(own, beans))
+                        : runner.withInitializer(
+                                context -> context.addBeanFactoryPostProcessor(beans -> replace(own, beans))))
+                .run(context -> {
+                    assertThat(context.getBean(Orders.class)).isSameAs(own);
+                    assertThat(own.take("o4")).isEqualTo("o4");
+                    assertThat(context.getBean(RecordingLockRegistry.class).names())
+                            .isEmpty();
+                });
+    }
+
+    private static void replace(Orders own, ConfigurableListableBeanFactory beans) {
+        beans.registerSingleton(Orders.class.getName(), own);
+    }
+
+    /** What a test puts elsewhere is no excuse for it. */
+    @Test
+    void aBeanThatIsMadeTooEarlyInSuchATestIsRefused() {
+        new ApplicationContextRunner()
+                .withUserConfiguration(Application.class)
+                .withInitializer(context -> context.addBeanFactoryPostProcessor(beans -> replace(new Orders(), beans)))
+                .withUserConfiguration(UsesItTooEarly.class)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .hasMessageContaining("is never locked, because bean '" + Refunds.class.getName()
+                                + "' was created before proxies were available"));
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class UsesItTooEarly {
+        @Bean
+        static BeanFactoryPostProcessor user(Refunds refunds) {
+            return beans -> {};
+        }
     }
 
     @Configuration(proxyBeanMethods = false)

@@ -23,7 +23,9 @@ import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
@@ -39,22 +41,30 @@ import io.github.lockboot.ScheduledLock;
 import io.github.lockboot.aop.InvalidLockDefinitionException;
 import io.github.lockboot.autoconfigure.elsewhere.PackagePrivateMethod;
 import io.github.lockboot.internal.Troubleshooting;
+import jakarta.annotation.PostConstruct;
+import jakarta.annotation.PreDestroy;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.InitializingBean;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.boot.CommandLineRunner;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
+import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.context.event.EventListener;
 import org.springframework.context.support.ApplicationObjectSupport;
 import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.web.context.request.async.DeferredResult;
 import org.springframework.web.context.request.async.WebAsyncTask;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
@@ -67,6 +77,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 class WrongAnnotationTests {
 
     private static final String SEE = "; see " + Troubleshooting.PAGE + "invalidlockdefinitionexception";
+
+    private static final String CALLED_BY_THE_CONTAINER =
+            "is called on the bean itself when that is initialized or destroyed, so that call is never locked: use"
+                    + " LockTemplate in it, or lock an @EventListener(ApplicationReadyEvent.class) method instead";
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
             .withConfiguration(
@@ -430,6 +444,86 @@ class WrongAnnotationTests {
         assertRefused(StaticMethod.class, "run()", "is static, so no proxy can lock it: make it an instance method");
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            classes = {
+                MethodThatMakesABean.class,
+                MethodThatMakesABeanOfALiteConfiguration.class,
+                StaticMethodThatMakesABean.class,
+                JobThatMakesABean.class
+            })
+    void methodThatMakesABean(Class<?> configuration) {
+        assertRefused(
+                configuration,
+                "orders()",
+                "makes a bean, so only its creation is locked: annotate the method of the bean instead, or use LockTemplate"
+                        + " in it");
+    }
+
+    @Test
+    void methodThatMakesABeanOfALockedConfiguration() {
+        assertRefused(
+                LockedConfiguration.class,
+                "orders()",
+                "makes a bean, so only its creation is locked: annotate the methods to lock instead of their class");
+    }
+
+    @Test
+    void jobOfAConfigurationIsFine() {
+        runner.withUserConfiguration(ConfigurationWithAJob.class).run(context -> {
+            assertThat(context).hasNotFailed();
+            context.getBean(ConfigurationWithAJob.class).settle();
+            assertThat(((RecordingLockRegistry) context.getBean(LockRegistry.class)).names())
+                    .containsExactly("settle");
+        });
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "CalledAfterConstruction, run",
+        "CalledBeforeDestruction, run",
+        "CalledAsItsBaseSays, run",
+        "CalledAsInitializingBean, afterPropertiesSet",
+        "CalledAsDisposableBean, destroy"
+    })
+    void methodThatTheContainerCallsOnTheBeanItself(String bean, String method) throws Exception {
+        Class<?> type = Class.forName(WrongAnnotationTests.class.getName() + "$" + bean);
+        assertRefused(type, method + "()", CALLED_BY_THE_CONTAINER);
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {InitMethod.class, DestroyMethod.class})
+    void methodThatTheDefinitionNamesForTheContainerToCall(Class<?> configuration) {
+        runner.withUserConfiguration(configuration)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .isInstanceOf(InvalidLockDefinitionException.class)
+                        .hasMessage(Started.class.getName() + ".run(): " + CALLED_BY_THE_CONTAINER + SEE));
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {CalledAtTheStart.class, LockedClassWithCallbacks.class})
+    void methodThatTheContainerCallsThroughTheProxyOrThatIsNotAnnotatedItselfIsFine(Class<?> type) {
+        runner.withInitializer(context -> ((GenericApplicationContext) context).registerBean(type))
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    void finalMethodThatALockedClassInherits() {
+        runner.withBean(LockedServiceOfAGeneratedBase.class)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .isInstanceOf(InvalidLockDefinitionException.class)
+                        .hasMessage(
+                                GeneratedBase.class.getName() + ".bindService(): is final, so no proxy can lock it: "
+                                        + "annotate the methods to lock instead of their class" + SEE));
+    }
+
+    @Test
+    void finalMethodOfAClassWhoseBaseIsLocked() {
+        assertRefused(FinalMethodUnderALockedBase.class, "run()", "is final, so no proxy can lock it: remove final");
+    }
+
     @Test
     void methodInNoInterface() {
         assertRefused(
@@ -782,6 +876,148 @@ class WrongAnnotationTests {
     static class Early {
         @DistributedLock(name = "x")
         public void run() {}
+    }
+
+    @Configuration
+    static class MethodThatMakesABean {
+        @Bean
+        @DistributedLock(name = "orders")
+        Consumer<String> orders() {
+            return order -> {};
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class MethodThatMakesABeanOfALiteConfiguration {
+        @Bean
+        @DistributedLock(name = "orders")
+        public CommandLineRunner orders() {
+            return args -> {};
+        }
+    }
+
+    static class StaticMethodThatMakesABean {
+        @Bean
+        @DistributedLock(name = "orders")
+        static Consumer<String> orders() {
+            return order -> {};
+        }
+    }
+
+    @Configuration
+    static class JobThatMakesABean {
+        @Bean
+        @ScheduledLock(name = "orders")
+        Runnable orders() {
+            return () -> {};
+        }
+    }
+
+    @Configuration
+    @DistributedLock(name = "orders")
+    static class LockedConfiguration {
+        @Bean
+        public Consumer<String> orders() {
+            return order -> {};
+        }
+
+        public void run() {}
+    }
+
+    @Configuration
+    static class ConfigurationWithAJob {
+        @Scheduled(fixedRate = 1, timeUnit = TimeUnit.DAYS)
+        @ScheduledLock(name = "settle")
+        public void settle() {}
+
+        @Bean
+        Consumer<String> orders() {
+            return order -> {};
+        }
+    }
+
+    static class CalledAfterConstruction {
+        @PostConstruct
+        @DistributedLock(name = "x")
+        public void run() {}
+    }
+
+    static class CalledBeforeDestruction {
+        @PreDestroy
+        @DistributedLock(name = "x")
+        public void run() {}
+    }
+
+    static class CalledAsItsBaseSays extends CalledAtTheStart {
+        @Override
+        @DistributedLock(name = "x")
+        public void run() {}
+    }
+
+    static class CalledAsInitializingBean implements InitializingBean {
+        @Override
+        @DistributedLock(name = "x")
+        public void afterPropertiesSet() {}
+    }
+
+    static class CalledAsDisposableBean implements DisposableBean {
+        @Override
+        @DistributedLock(name = "x")
+        public void destroy() {}
+    }
+
+    static class Started {
+        @DistributedLock(name = "x")
+        public void run() {}
+    }
+
+    static class InitMethod {
+        @Bean(initMethod = "run")
+        Started started() {
+            return new Started();
+        }
+    }
+
+    static class DestroyMethod {
+        @Bean(destroyMethod = "run")
+        Started started() {
+            return new Started();
+        }
+    }
+
+    static class CalledAtTheStart {
+        @PostConstruct
+        public void run() {}
+
+        @EventListener(ApplicationReadyEvent.class)
+        @DistributedLock(name = "x")
+        public void ready() {}
+    }
+
+    @DistributedLock(name = "x")
+    static class LockedClassWithCallbacks implements InitializingBean {
+        @PostConstruct
+        public void run() {}
+
+        @Override
+        public void afterPropertiesSet() {}
+    }
+
+    /** Such as that of a gRPC service. */
+    abstract static class GeneratedBase {
+        public final void bindService() {}
+    }
+
+    @DistributedLock(name = "x")
+    static class LockedServiceOfAGeneratedBase extends GeneratedBase {
+        public void run() {}
+    }
+
+    @DistributedLock(name = "x")
+    abstract static class LockedBase {}
+
+    static class FinalMethodUnderALockedBase extends LockedBase {
+        public final void run() {}
     }
 
     static class EarlyConfiguration {
