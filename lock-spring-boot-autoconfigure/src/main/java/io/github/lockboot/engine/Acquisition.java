@@ -755,8 +755,14 @@ final class Acquisition {
         }
     }
 
-    /** Ends the id again until the store answers: as it was given back if it was granted, else as a waiter leaves. */
+    /**
+     * Ends the id again until the store answers: as it was given back if it was granted, else as a waiter leaves. However many others are
+     * repeated, a lock that is to stay taken is: the end of its lease may come before that time.
+     */
     private CompletableFuture<Void> endAgain() {
+        if (grant != null && grant.keptFor(context.nanoTime()) > 0) {
+            return engine.unanswered.repeat(this::giveBack);
+        }
         return engine.unanswered.repeatEnd(grant != null ? this::giveBack : this::cancel);
     }
 

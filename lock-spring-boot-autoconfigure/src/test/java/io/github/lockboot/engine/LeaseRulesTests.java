@@ -135,6 +135,18 @@ class LeaseRulesTests {
     }
 
     @Test
+    void aLeaseIsKeptHoweverManyEndsAreWithoutAnAnswer() {
+        Lease lease = scripted.granted(100, TTL);
+        for (int i = 0; i < 1_000; i++) {
+            scripted.engine.unanswered.repeat(CompletableFuture::new);
+        }
+        lease.closeAfter(LONG);
+        scripted.next("keep").expire();
+        scripted.timer.tick(Duration.ofSeconds(1));
+        scripted.next("keep").answer(Reply.Plain.KEPT);
+    }
+
+    @Test
     void aLeaseThatNobodyRenewsIsWholeForEachHolder() {
         CompletableFuture<Lease> one = scripted.acquire(LONG, TTL, false);
         Sent first = scripted.next("acquire");
