@@ -81,7 +81,8 @@ public final class RedisLock extends EngineLock {
     }
 
     /**
-     * {@return how many permits of this lock are free} Those who wait get them first. Sends one command. For display: the answer may be outdated
+     * {@return how many permits of this lock are free} The smallest number among this lock and its holders counts. Those who wait get them first.
+     * Sends one command. For display: the answer may be outdated
      * when it arrives.
      *
      * @throws IllegalStateException if this is not a lock with permits
@@ -94,8 +95,10 @@ public final class RedisLock extends EngineLock {
                     + "' has no permits: get it with LockOptions.withPermits");
         }
         List<Reply.Holder> holders = engine.show(getName()).holders();
-        boolean others = holders.stream().anyMatch(holder -> holder.kind() != LockKind.LIMITED);
-        return others ? 0 : Math.max(0, permits - holders.size());
+        int most = holders.stream()
+                .mapToInt(holder -> holder.kind() == LockKind.LIMITED ? holder.permits() : 0)
+                .reduce(permits, Math::min);
+        return Math.max(0, most - holders.size());
     }
 
     /**

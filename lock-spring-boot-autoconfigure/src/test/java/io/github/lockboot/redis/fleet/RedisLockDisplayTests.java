@@ -4,6 +4,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 import io.github.lockboot.Actor;
+import io.github.lockboot.Lease;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.redis.RedisLock;
 import io.github.lockboot.redis.RedisLockRegistry;
@@ -69,6 +70,21 @@ class RedisLockDisplayTests {
                 .isThrownBy(() -> here.get("calls").freePermits())
                 .withMessageContaining("calls")
                 .withMessageContaining("withPermits");
+    }
+
+    @Test
+    void theSmallestNumberOfPermitsAmongTheHoldersCounts() throws Exception {
+        RedisLock lock = here.get("calls", LockOptions.defaults().withPermits(10));
+        lock.lock();
+        assertThat(lock.freePermits()).isEqualTo(9);
+        other.run(there.get("calls", THREE)::lock);
+        assertThat(lock.freePermits()).isEqualTo(1);
+        Lease third = here.acquire("calls", THREE);
+        assertThat(lock.freePermits()).isZero();
+        assertThat(Actor.get(fleet.actor().start(() -> lock.tryLock()))).isFalse();
+        third.close();
+        lock.unlock();
+        other.run(there.get("calls", THREE)::unlock);
     }
 
     @Test
