@@ -645,6 +645,20 @@ abstract class ReadWriteContract extends TwoInstances {
         }
 
         @Test
+        void aWriterHasTheLockAtTheLatestOfTheTimesForWhichReadersKeepIt() throws Exception {
+            Duration longest = Duration.ofSeconds(2);
+            long start = System.nanoTime();
+            for (Duration stay : List.of(SHORT_TTL, longest, Duration.ofMillis(1))) {
+                for (LockRegistry each : both()) {
+                    Actor.get(Actor.get(readLease(each)).closeAfter(stay));
+                }
+            }
+            Actor.get(writeLease(otherRegistry())).close();
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(longest);
+            assertFree();
+        }
+
+        @Test
         void aWriterThatIsCancelledLetsTheReadersBehindItIn() throws Exception {
             for (LockRegistry each : both()) {
                 Lease reader = Actor.get(readLease(registry()));

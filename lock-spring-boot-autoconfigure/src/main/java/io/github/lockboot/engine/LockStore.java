@@ -103,7 +103,7 @@ public interface LockStore {
 
     /**
      * Ends the hold of the grant with this number. The lock stays taken for the given time, whatever the lease was, without an id that any
-     * command could renew or release. {@code KEPT} or {@code NOT_HOLDER}.
+     * command could renew or release; by readers, as one holder until the latest of their times. {@code KEPT} or {@code NOT_HOLDER}.
      */
     CompletableFuture<Reply> keep(String name, String id, long grantNumber, long millis);
 

@@ -41,6 +41,9 @@ final class MemoryStore implements LockStore {
     /** Nothing is sent, so nothing is sent twice. */
     private static final Client CLIENT = new Client() {};
 
+    /** Begins ids that nobody uses. */
+    private static final String KEPT = "kept-";
+
     private static final long SWEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final Timer timer;
@@ -441,12 +444,26 @@ final class MemoryStore implements LockStore {
         }
 
         Reply keep(Holder holder, long millis) {
-            if (millis < holder.left()) {
+            boolean sooner = millis < holder.left();
+            Holder kept = holder.terms.kind() == LockKind.SHARED ? keptByReaders() : null;
+            if (kept != null) {
+                kept.extend(millis);
+                release(holder, 0);
+            } else {
+                holder.id = KEPT + holder.id;
+                holder.expiry = now() + millis;
+            }
+            if (sooner) {
                 queue.keySet().stream().limit(1).forEach(this::hint);
             }
-            holder.id = "kept-" + holder.id; // which nobody uses
-            holder.expiry = now() + millis;
             return Reply.Plain.KEPT;
+        }
+
+        private @Nullable Holder keptByReaders() {
+            return holders.stream()
+                    .filter(holder -> holder.id.startsWith(KEPT))
+                    .findFirst()
+                    .orElse(null);
         }
 
         Reply renew(Permit permit) {

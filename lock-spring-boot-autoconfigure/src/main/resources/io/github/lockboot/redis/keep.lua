@@ -1,5 +1,6 @@
 -- Ends the caller's hold, but the lock stays taken for a time: under an id that nobody uses, so that no command of the caller, repeated or
--- late, changes that. A hint reaches the first waiter if the lock becomes free earlier than it knows.
+-- late, changes that. Readers that do so are one holder, which ends at the latest of their times. A hint reaches the first waiter if the
+-- lock becomes free earlier than it knows.
 --
 -- first: begin, stored
 -- then:  settings, common
@@ -11,13 +12,22 @@
 local grant_number, stay = tonumber(ARGV[3]), tonumber(ARGV[4])
 
 update()
-local holder = holder_of(me)
+local holder, place = holder_of(me)
 if not holder or holder.grant_number ~= grant_number then
   return answer_as_master('NOT_HOLDER')
 end
+local lease_end, kept = holder.expiry, nil
+for _, other in ipairs(lock.holders) do
+  kept = kept or holder.kind == SHARED and string.find(other.id, '^kept%-') and other
+end
+if kept then
+  kept.ttl, kept.expiry = math.max(kept.ttl, stay), math.max(kept.expiry, now + stay)
+  release(place)
+else
+  holder.id, holder.ttl, holder.expiry, lock.changed = 'kept-' .. me, stay, now + stay, true
+end
 local first = lock.queue[1]
-if first and now + stay < holder.expiry then
+if first and now + stay < lease_end then
   notify(first[1], 0, 0, #lock.queue, 0)
 end
-holder.id, holder.ttl, holder.expiry, lock.changed = 'kept-' .. me, stay, now + stay, true
 return answer('KEPT')

@@ -10,6 +10,7 @@ import io.github.lockboot.Actor;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
+import io.github.lockboot.LockRuntime;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.memory.MemoryLockRegistry;
 import org.junit.jupiter.api.Test;
@@ -43,6 +44,32 @@ class MaxHoldersTests {
     void inMemoryAnInstanceThatReadsBeyondThemWaitsUntilAnotherReadsNoMore() throws Exception {
         MemoryLockRegistry first = new MemoryLockRegistry(LockOptions.defaults(), Map.of(), 2);
         assertAThirdReaderWaits(List.of(first, first.newInstance(), first.newInstance()));
+    }
+
+    @Test
+    void onRedisReadersThatKeepTheLockAreOneHolder() throws Exception {
+        try (RedisServer server = RedisServer.start();
+                TestRegistries registries = TestRegistries.on(server)) {
+            assertReadersThatKeepTheLockAreOneHolder(List.of(
+                    registries.registry(builder -> builder.maxHolders(2)),
+                    registries.registry(builder -> builder.maxHolders(2))));
+        }
+    }
+
+    @Test
+    void inMemoryReadersThatKeepTheLockAreOneHolder() throws Exception {
+        MemoryLockRegistry first = new MemoryLockRegistry(LockOptions.defaults(), Map.of(), 2);
+        assertReadersThatKeepTheLockAreOneHolder(List.of(first, first.newInstance()));
+    }
+
+    private static void assertReadersThatKeepTheLockAreOneHolder(List<? extends LockRuntime> instances)
+            throws Exception {
+        for (int i = 0; i < 6; i++) {
+            Lease reader = instances.get(i % 2).acquire("a", ONCE.shared());
+            Actor.get(reader.closeAfter(Duration.ofMinutes(1)));
+            assertThat(instances.get(0).holders("a")).hasSize(1);
+        }
+        assertThat(instances.get(0).tryAcquire("a", ONCE)).isEmpty();
     }
 
     private static void assertAThirdReaderWaits(List<LockRegistry> instances) throws Exception {

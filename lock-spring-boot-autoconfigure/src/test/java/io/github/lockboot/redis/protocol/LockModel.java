@@ -39,6 +39,10 @@ public final class LockModel {
 
     public record Holder(String id, Kind kind, long fence, long ttl, long until) {
 
+        boolean isKept() {
+            return id.startsWith("kept-");
+        }
+
         Holder until(long when) {
             return new Holder(id, kind, fence, ttl, when);
         }
@@ -175,6 +179,17 @@ public final class LockModel {
         Holder holder = holder(id);
         if (holder == null || kept != holder.fence()) {
             return end("NOT_HOLDER");
+        }
+        Holder readers = holders.stream()
+                .filter(each -> each.isKept() && each.kind().isShared())
+                .findFirst()
+                .orElse(null);
+        if (readers == null) {
+            Holder nobody = new Holder("kept-" + id, holder.kind(), holder.fence(), stay, now() + stay);
+            holders.set(holders.indexOf(holder), nobody);
+        } else {
+            extend(readers.id(), stay);
+            giveAway(id, null);
         }
         List<String> messages = new ArrayList<>();
         if (!queue.isEmpty() && now() + stay < holder.until()) {
