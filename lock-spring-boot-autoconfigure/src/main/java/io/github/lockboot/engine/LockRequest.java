@@ -75,10 +75,15 @@ public record LockRequest(
     record Transfer(String name, LockKind kind, String id, long grantNumber, long token) {
 
         /** Begins each such id: a session that no engine has, so that no message reaches one. */
-        static final String ID_PREFIX = "transfer-";
+        private static final String ID_PREFIX = "transfer-";
 
         private static final String FORMAT = "1";
         private static final int WORDS = 6;
+
+        /** {@return the id of such a hold} It names the kind, so the store knows no id of a text in which the kind was changed. */
+        static String idOf(LockKind kind, String acquisitionId) {
+            return ID_PREFIX + kind + "-" + acquisitionId;
+        }
 
         /** {@return a text on which this and later versions agree} The number at its beginning is that of the format. */
         String text() {
@@ -89,11 +94,14 @@ public record LockRequest(
         static Transfer parse(String text) {
             String[] words = text.split(" ", WORDS);
             try {
-                if (words.length == WORDS && words[0].equals(FORMAT) && words[2].startsWith(ID_PREFIX)) {
+                if (words.length == WORDS && words[0].equals(FORMAT)) {
                     LockKind kind = LockKind.valueOf(words[1]);
                     long grantNumber = Long.parseLong(words[3]);
                     long token = Long.parseLong(words[4]);
-                    if (grantNumber > 0 && token >= grantNumber && token - grantNumber < kind.tokens()) {
+                    if (words[2].startsWith(idOf(kind, ""))
+                            && grantNumber > 0
+                            && token >= grantNumber
+                            && token - grantNumber < kind.tokens()) {
                         return new Transfer(LockNames.valid(words[5]), kind, words[2], grantNumber, token);
                     }
                 }

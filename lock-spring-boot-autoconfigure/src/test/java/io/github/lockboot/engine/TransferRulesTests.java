@@ -136,14 +136,14 @@ class TransferRulesTests {
     @Test
     void aTokenThatTheGrantDoesNotHaveIsRefused() {
         for (LockKind kind : List.of(LockKind.EXCLUSIVE, LockKind.LIMITED)) {
-            Transfer last = new Transfer(NAME, kind, "transfer-a-1", 200, 200 + kind.tokens() - 1);
+            Transfer last = new Transfer(NAME, kind, Transfer.idOf(kind, "a-1"), 200, 200 + kind.tokens() - 1);
             assertThat(Transfer.parse(last.text())).isEqualTo(last);
             for (long token : List.of(199L, -1L, 200 + kind.tokens(), Long.MAX_VALUE)) {
-                Transfer forged = new Transfer(NAME, kind, "transfer-a-1", 200, token);
+                Transfer forged = new Transfer(NAME, kind, Transfer.idOf(kind, "a-1"), 200, token);
                 assertThatIllegalArgumentException().isThrownBy(() -> Transfer.parse(forged.text()));
             }
         }
-        Transfer overflowing = new Transfer(NAME, LockKind.EXCLUSIVE, "transfer-a-1", Long.MIN_VALUE, Long.MAX_VALUE);
+        Transfer overflowing = new Transfer(NAME, LockKind.EXCLUSIVE, "transfer-EXCLUSIVE-a-1", Long.MIN_VALUE, Long.MAX_VALUE);
         assertThatIllegalArgumentException().isThrownBy(() -> Transfer.parse(overflowing.text()));
     }
 
