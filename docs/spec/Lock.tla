@@ -207,7 +207,7 @@ Transfer(m) ==
         found == IF from # {} THEN from
                  ELSE {h \in s.holders : IF Mutant = "transfer-twice" THEN h.fence = m.tok ELSE h.id = m.from}
         h == CHOOSE each \in found : TRUE
-        taken == [h EXCEPT !.id = m.id, !.left = Max(@, TtlOf(m.id))]
+        taken == [h EXCEPT !.id = m.id, !.left = IF h.id = m.id THEN Max(@, TtlOf(m.id)) ELSE TtlOf(m.id)]
         t == [s EXCEPT !.holders = (@ \ {h}) \union {taken}]
     IN IF found # {} /\ (h.fence = m.tok \/ Mutant = "transfer-unnumbered")
        THEN OwnerOrQueued(t, m.id, taken.left, m.age)

@@ -110,6 +110,25 @@ abstract class HandOverContract extends TwoInstances {
     }
 
     @Test
+    void anExtendedLeaseThatNobodyTakesOverIsFreeAfterOneTtl() throws Exception {
+        Lease lease = lease(kind.withTtl(Duration.ofSeconds(3)).withoutRenewal());
+        assertThat(lease.extend(Duration.ofMinutes(10))).isTrue();
+        lease.handOver();
+        lease(kind).close();
+        assertFree();
+    }
+
+    @Test
+    void whoTakesItOverHasItForItsOwnTtl() throws Exception {
+        Lease lease = lease(kind.withTtl(Duration.ofMinutes(10)));
+        Lease taken = otherRegistry().takeOver(lease.handOver(), fixedLease(kind));
+        assertThat(taken.remainingLease()).isLessThanOrEqualTo(SHORT_TTL);
+        lease(kind).close();
+        assertThat(taken.isValid()).isFalse();
+        assertFree();
+    }
+
+    @Test
     void itIsRenewedWhereItIsHeld() throws Exception {
         Lease lease = lease(renewedLease(kind));
         try (Lease taken = otherRegistry().takeOver(lease.handOver(), renewedLease(kind))) {
@@ -184,6 +203,21 @@ abstract class HandOverContract extends TwoInstances {
                     .isThrownBy(() -> takenOver(otherRegistry(), text))
                     .withMessageContaining("Lease.handOver()");
         }
+        takenOver(otherRegistry(), handedOver).close();
+        assertFree();
+    }
+
+    @Test
+    void aTextWhoseKindWasChangedTakesNothing() throws Exception {
+        String handedOver = lease(kind).handOver();
+        boolean alone = kind.permits() == null;
+        LockOptions another = alone ? kind.withPermits(1) : EXCLUSIVE;
+        String is = alone ? "EXCLUSIVE" : "LIMITED";
+        String forged = alone ? "LIMITED" : "EXCLUSIVE";
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> otherRegistry().takeOver(handedOver.replaceFirst(is, forged), another));
+        assertThatExceptionOfType(LockLostException.class)
+                .isThrownBy(() -> otherRegistry().takeOver(handedOver.replace(is, forged), another));
         takenOver(otherRegistry(), handedOver).close();
         assertFree();
     }

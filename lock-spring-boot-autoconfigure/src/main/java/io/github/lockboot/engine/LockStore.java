@@ -108,8 +108,8 @@ public interface LockStore {
     CompletableFuture<Reply> keep(String name, String id, long grantNumber, long millis);
 
     /**
-     * Gives the hold of the grant with this number to another id, with a new lease; if that has it already, extends its lease. {@code GRANTED},
-     * if the client {@link Client#acknowledges} only once that is acknowledged, or {@code NOT_HOLDER}.
+     * Gives the hold of the grant with this number to another id, with a new lease, also a shorter one; if that has it already, extends its
+     * lease. {@code GRANTED}, if the client {@link Client#acknowledges} only once that is acknowledged, or {@code NOT_HOLDER}.
      */
     CompletableFuture<Reply> transfer(String name, String id, long grantNumber, String toId, long ttlMillis);
 

@@ -143,7 +143,10 @@ final class MemoryStore implements LockStore {
             if (holder == null || grantNumber != holder.grantNumber) {
                 return Reply.Plain.NOT_HOLDER;
             }
-            holder.id = toId;
+            if (known == null) {
+                holder.id = toId;
+                holder.expiry = 0; // nobody counts on the former lease any more
+            }
             holder.extend(ttlMillis);
             return state.answerTo(toId);
         });

@@ -33,6 +33,8 @@ class MemoryStoreTests {
             List.of(Kind.EXCLUSIVE, Kind.limitedTo(2), Kind.limitedTo(5), Kind.limitedTo(1)),
             List.of(Kind.SHARED, Kind.SHARED, Kind.limitedTo(4), Kind.EXCLUSIVE, Kind.limitedTo(2)));
 
+    private static final String KEPT = "kept-";
+
     private final ManualTimer timer = new ManualTimer();
     private final MemoryStore store = new MemoryStore(timer, MOST_HOLDERS);
     private final LockModel model = new LockModel(NAME, "client:", 1_800_000_000_000_000L, MOST_HOLDERS);
@@ -53,7 +55,7 @@ class MemoryStoreTests {
             while (known.size() < 4) {
                 known.add(newId());
             }
-            List<LockModel.Holder> holders = model.holders();
+            List<LockModel.Holder> holders = usedHolders();
             String any = known.get(random.nextInt(known.size()));
             String id = !holders.isEmpty() && random.nextInt(4) > 0
                     ? holders.get(random.nextInt(holders.size())).id()
@@ -61,7 +63,7 @@ class MemoryStoreTests {
             long fence = fence(id);
             long modelFence = modelFence(id);
             long used = random.nextInt(10);
-            switch (random.nextInt(13)) {
+            switch (random.nextInt(14)) {
                 case 0 -> {
                     for (int seconds = random.nextInt(15); seconds > 0; seconds--) {
                         passASecond();
@@ -86,6 +88,13 @@ class MemoryStoreTests {
                 }
                 case 9 -> renewPermits(random);
                 case 11 -> transfer(id, random);
+                case 12 -> {
+                    long stay = 1 + random.nextInt(2 * (int) TTL);
+                    if (same(model.keep(id, modelFence, stay), store.keep(NAME, id, fence, stay))) {
+                        known.remove(id);
+                        fences.put(KEPT + id, Map.of(modelFence, fence));
+                    }
+                }
                 case 10 ->
                     same(
                             model.downgrade(id, modelFence, modelFence + used),
@@ -103,6 +112,13 @@ class MemoryStoreTests {
             }
         }
         assertThat(model.skipped()).isZero();
+    }
+
+    /** Nobody uses the ids of those that keep the lock. */
+    private List<LockModel.Holder> usedHolders() {
+        return model.holders().stream()
+                .filter(holder -> !holder.id().startsWith(KEPT))
+                .toList();
     }
 
     /** Of all holders and of one more id, each with its fence or another. */
@@ -123,12 +139,12 @@ class MemoryStoreTests {
 
     /** To an id that is new, or has another hold; perhaps twice, or with another number, or for longer. */
     private void transfer(String id, Random random) {
-        List<LockModel.Holder> holders = model.holders();
+        List<LockModel.Holder> holders = usedHolders();
         String to = model.holder(id) == null || random.nextInt(4) > 0
                 ? newId()
                 : holders.get(random.nextInt(holders.size())).id();
         int off = random.nextInt(5) == 0 ? 1 : 0;
-        long ttl = random.nextBoolean() ? TTL : TTL / 2 + random.nextInt((int) TTL);
+        long ttl = random.nextBoolean() ? TTL : TTL + random.nextInt((int) TTL);
         long fence = fence(id);
         long modelFence = modelFence(id);
         for (int times = 1 + random.nextInt(2); times > 0; times--) {

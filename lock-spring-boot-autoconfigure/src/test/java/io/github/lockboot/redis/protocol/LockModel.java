@@ -195,8 +195,6 @@ public final class LockModel {
         if (!queue.isEmpty() && now() + stay < holder.until()) {
             messages.add(message(queue.get(0).id(), 0, 0, 0));
         }
-        Holder nobody = new Holder("kept-" + id, holder.kind(), holder.fence(), stay, now() + stay);
-        holders.set(holders.indexOf(holder), nobody);
         Outcome outcome = end("KEPT");
         messages.addAll(outcome.messages());
         return new Outcome(outcome.reply(), messages);
@@ -209,9 +207,12 @@ public final class LockModel {
         if (holder == null || transferred != holder.fence()) {
             return end("NOT_HOLDER");
         }
-        Holder taker = new Holder(toId, holder.kind(), holder.fence(), holder.ttl(), holder.until());
-        holders.set(holders.indexOf(holder), taker);
-        extend(toId, ttl);
+        if (holder.id().equals(toId)) {
+            extend(toId, ttl);
+        } else {
+            holders.set(
+                    holders.indexOf(holder), new Holder(toId, holder.kind(), holder.fence(), ttl, now() + ttl));
+        }
         return endOwned(toId);
     }
 

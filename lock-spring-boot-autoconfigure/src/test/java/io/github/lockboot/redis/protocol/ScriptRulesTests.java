@@ -223,13 +223,47 @@ class ScriptRulesTests {
     }
 
     @Test
-    void aTransferShortensNoLeaseAndMayExtendItBeyondTheTtlThatItHad() {
+    void aTransferBeginsALeaseOfTheTakersTtlAndARepeatedOneDoesNotShortenIt() {
         Object number = acquire("a-1", EXCLUSIVE).reply().get(1);
-        assertThat(call(LuaScript.TRANSFER, "b-1", "a-1", number, 1_000).reply())
-                .containsExactly("GRANTED", number, (long) TTL, 0L);
+        Seen shorter = call(LuaScript.TRANSFER, "b-1", "a-1", number, 1_000);
+        assertThat(shorter.reply()).containsExactly("GRANTED", number, 1_000L, 0L);
+        assertThat(shorter.stored().lock().holders()).singleElement().satisfies(each -> assertThat(each.ttl())
+                .isEqualTo(1_000));
         Seen longer = call(LuaScript.TRANSFER, "c-1", "b-1", number, 3 * TTL);
         assertThat(longer.reply()).containsExactly("GRANTED", number, 3L * TTL, 0L);
+        assertThat(call(LuaScript.TRANSFER, "c-1", "b-1", number, 1_000).reply())
+                .containsExactly("GRANTED", number, 3L * TTL, 0L);
         assertThat(acquire("c-1", EXCLUSIVE).reply()).as("kept").containsExactly("GRANTED", number, 3L * TTL, 0L);
+    }
+
+    @Test
+    void readersThatKeepTheLockAreOneHolderUntilTheLatestOfTheirTimes() {
+        for (int i = 1; i <= 5; i++) {
+            Object number = acquire("a-" + i, SHARED).reply().get(1);
+            Seen kept = call(LuaScript.KEEP, "a-" + i, number, i == 2 ? 3 * TTL : TTL);
+            assertThat(kept.reply()).containsExactly("KEPT");
+            assertThat(holders(kept)).containsExactly("kept-a-1");
+            assertThat(call(LuaScript.KEEP, "a-" + i, number, TTL).reply())
+                    .as("late")
+                    .containsExactly("NOT_HOLDER");
+        }
+        micros += 3L * TTL * 1_000 - SECOND;
+        assertThat(acquire("b-1", EXCLUSIVE).reply()).startsWith("QUEUED");
+        micros += SECOND;
+        assertThat(acquire("b-1", EXCLUSIVE).reply()).startsWith("GRANTED");
+    }
+
+    @Test
+    void aReaderThatWaitsForAHolderToLeaveHasTheLockWhenOneJoinsThoseThatKeepIt() {
+        call(LuaScript.KEEP, "a-1", acquire("a-1", SHARED).reply().get(1), TTL);
+        Object second = acquire("a-2", SHARED).reply().get(1);
+        for (int i = 3; i <= MOST_HOLDERS; i++) {
+            acquire("a-" + i, SHARED);
+        }
+        assertThat(acquire("b-1", SHARED).reply()).startsWith("QUEUED");
+        Seen kept = call(LuaScript.KEEP, "a-2", second, TTL);
+        assertThat(holders(kept)).hasSize(MOST_HOLDERS).endsWith("b-1").doesNotContain("a-2");
+        assertThat(kept.messages()).singleElement().asString().startsWith("lock:client:b b-1 ");
     }
 
     @Test
