@@ -514,8 +514,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
             throw new IllegalStateException("a shared lease cannot be handed over: lock '" + LockNames.printable(name())
                     + "' may have other readers in this process");
         }
-        Transfer to =
-                new Transfer(name(), kind, Transfer.idOf(kind, acquisitionId), grant.grantNumber(), token);
+        Transfer to = new Transfer(name(), kind, Transfer.idOf(kind, acquisitionId), grant.grantNumber(), token);
         Release handedOver = awaited(ended(() -> releaser.handOver(this, to)));
         if (handedOver == Release.PASSED_ON) {
             throw new IllegalStateException(

@@ -143,7 +143,8 @@ class TransferRulesTests {
                 assertThatIllegalArgumentException().isThrownBy(() -> Transfer.parse(forged.text()));
             }
         }
-        Transfer overflowing = new Transfer(NAME, LockKind.EXCLUSIVE, "transfer-EXCLUSIVE-a-1", Long.MIN_VALUE, Long.MAX_VALUE);
+        Transfer overflowing =
+                new Transfer(NAME, LockKind.EXCLUSIVE, "transfer-EXCLUSIVE-a-1", Long.MIN_VALUE, Long.MAX_VALUE);
         assertThatIllegalArgumentException().isThrownBy(() -> Transfer.parse(overflowing.text()));
     }
 

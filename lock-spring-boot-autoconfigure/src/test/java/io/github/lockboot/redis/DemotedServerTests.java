@@ -39,7 +39,8 @@ class DemotedServerTests {
         newMaster.command("REPLICAOF", server.host(), String.valueOf(server.port()));
         Actor.await("copied", () -> newMaster.command("EXISTS", "lock:a").equals(1L));
         newMaster.command("REPLICAOF", "NO", "ONE");
-        server.command("SET", "later", "1"); // so that it needs a whole copy when it becomes a replica of the new master
+        server.command(
+                "SET", "later", "1"); // so that it needs a whole copy when it becomes a replica of the new master
         commandsBefore = commands();
         try (RedisProbe probe = server.probe()) { // at once: a master that lost its data has lost the lock
             probe.command("MULTI");
@@ -95,7 +96,8 @@ class DemotedServerTests {
 
     @Test
     void nobodyIsToldThatALockIsFree() {
-        assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> registry.get("b").isLocked());
+        assertThatExceptionOfType(LockUnavailableException.class)
+                .isThrownBy(() -> registry.get("b").isLocked());
         assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> registry.holders("a"));
         assertThatExceptionOfType(LockUnavailableException.class)
                 .isThrownBy(() -> registry.inspector().stateOf("a"));

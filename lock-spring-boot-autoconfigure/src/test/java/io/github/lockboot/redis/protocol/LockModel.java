@@ -210,8 +210,7 @@ public final class LockModel {
         if (holder.id().equals(toId)) {
             extend(toId, ttl);
         } else {
-            holders.set(
-                    holders.indexOf(holder), new Holder(toId, holder.kind(), holder.fence(), ttl, now() + ttl));
+            holders.set(holders.indexOf(holder), new Holder(toId, holder.kind(), holder.fence(), ttl, now() + ttl));
         }
         return endOwned(toId);
     }

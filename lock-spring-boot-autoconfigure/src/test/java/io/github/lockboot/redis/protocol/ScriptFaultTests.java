@@ -243,8 +243,8 @@ class ScriptFaultTests {
         redis.command("REPLICAOF", "127.0.0.1", "1");
         for (String key : List.of(KEY, "lock:none")) {
             assertRefusedByReplica(() -> renew(key, "a-1", other));
-            assertRefusedByReplica(() ->
-                    run(LuaScript.RENEW_PERMITS, key, "", "a-1", other, 30_000, "a-2", other, 30_000));
+            assertRefusedByReplica(
+                    () -> run(LuaScript.RENEW_PERMITS, key, "", "a-1", other, 30_000, "a-2", other, 30_000));
             assertRefusedByReplica(() -> unlock(key, "a-1", other, ""));
             assertRefusedByReplica(() -> unlock(key, "a-1", other, "a-2"));
             assertRefusedByReplica(() -> cancel(key, "a-1"));

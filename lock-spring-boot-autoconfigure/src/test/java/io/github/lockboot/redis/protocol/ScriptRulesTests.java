@@ -227,8 +227,9 @@ class ScriptRulesTests {
         Object number = acquire("a-1", EXCLUSIVE).reply().get(1);
         Seen shorter = call(LuaScript.TRANSFER, "b-1", "a-1", number, 1_000);
         assertThat(shorter.reply()).containsExactly("GRANTED", number, 1_000L, 0L);
-        assertThat(shorter.stored().lock().holders()).singleElement().satisfies(each -> assertThat(each.ttl())
-                .isEqualTo(1_000));
+        assertThat(shorter.stored().lock().holders())
+                .singleElement()
+                .satisfies(each -> assertThat(each.ttl()).isEqualTo(1_000));
         Seen longer = call(LuaScript.TRANSFER, "c-1", "b-1", number, 3 * TTL);
         assertThat(longer.reply()).containsExactly("GRANTED", number, 3L * TTL, 0L);
         assertThat(call(LuaScript.TRANSFER, "c-1", "b-1", number, 1_000).reply())
