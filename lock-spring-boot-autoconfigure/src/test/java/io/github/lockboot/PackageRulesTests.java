@@ -366,7 +366,7 @@ class PackageRulesTests {
     @Test
     void onlyGuardedClassesSeeTransactionsAndReactor() {
         onlyFrom("org.springframework.transaction..", "MethodLocks|TransactionBoundLocks|CommitCheck|JdbcFence");
-        onlyFrom("reactor..", "ReactiveCall");
+        onlyFrom("reactor..", "ReactiveCall|InnerProxy[$]Subscriptions");
     }
 
     private static void onlyFrom(String dependency, String simpleNames) {

@@ -102,6 +102,11 @@ public final class RecordingLockRegistry implements LockRuntime {
         taken.add(name);
     }
 
+    /** From now on nobody else holds this lock. */
+    public void free(String name) {
+        taken.remove(name);
+    }
+
     /** From now on Redis does not answer for this lock. */
     public void cutOff(String name) {
         outOfReach.add(name);

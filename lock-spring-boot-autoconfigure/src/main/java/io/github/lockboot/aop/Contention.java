@@ -111,7 +111,8 @@ interface Contention {
             if (found.suspends()) {
                 args.add(invocation.getArguments()[parameters.size()]); // the continuation
             }
-            return AopUtils.invokeJoinpointUsingReflection(invocation.getThis(), found.method(), args.toArray());
+            return AopUtils.invokeJoinpointUsingReflection(
+                    InnerProxy.targetOf(invocation), found.method(), args.toArray());
         };
     }
 

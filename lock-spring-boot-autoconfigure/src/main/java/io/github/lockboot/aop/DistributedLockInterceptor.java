@@ -7,21 +7,18 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockTemplate;
-import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
-import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.core.MethodClassKey;
 import org.springframework.util.ClassUtils;
 
 /** Runs a method under its locks. The annotations of each method are parsed once. */
-final class DistributedLockInterceptor implements MethodInterceptor {
+final class DistributedLockInterceptor implements InnerProxy.Locking {
 
     private final Map<MethodClassKey, MethodLocks> locks = new ConcurrentHashMap<>();
     private final ConfigurableBeanFactory beanFactory;
@@ -34,19 +31,17 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 
     @Override
     public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-        Object target = invocation.getThis();
-        if (target instanceof Advised inner && isAdviceOf(inner)) {
+        if (InnerProxy.changesThread(invocation)) {
             return invocation.proceed();
         }
+        if (InnerProxy.isMarked(invocation)) {
+            return InnerProxy.proceed(invocation, null);
+        }
+        Object target = InnerProxy.targetOf(invocation);
         Class<?> targetClass = target != null
                 ? ClassUtils.getUserClass(target)
                 : invocation.getMethod().getDeclaringClass();
         return locksOf(invocation.getMethod(), targetClass).invoke(invocation);
-    }
-
-    /** Whether the target is a proxy that acquires the locks itself, because the application has two proxy creators. */
-    private boolean isAdviceOf(Advised target) {
-        return Stream.of(target.getAdvisors()).anyMatch(advisor -> advisor.getAdvice() == this);
     }
 
     /** Fails the start, rather than each call, if there is no template, or no unique one. */

@@ -1,7 +1,9 @@
 package io.github.lockboot.aop;
 
 import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.context.EnvironmentAware;
 import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.core.env.Environment;
@@ -9,7 +11,8 @@ import org.springframework.core.type.AnnotationMetadata;
 
 /**
  * Registers the auto-proxy creator. Without aspectjweaver, Spring Boot may not register one, and the annotation would have no effect.
- * As everywhere in Spring Boot, proxies extend the class unless {@code spring.aop.proxy-target-class=false}.
+ * As everywhere in Spring Boot, proxies extend the class unless {@code spring.aop.proxy-target-class=false}. The application may have
+ * another creator, too.
  */
 public final class LockProxyRegistrar implements ImportBeanDefinitionRegistrar, EnvironmentAware {
 
@@ -26,5 +29,8 @@ public final class LockProxyRegistrar implements ImportBeanDefinitionRegistrar, 
         if (proxyTargetClass) {
             AopConfigUtils.forceAutoProxyCreatorToUseClassProxying(registry);
         }
+        RootBeanDefinition mark = new RootBeanDefinition(InnerProxy.Mark.class);
+        mark.setRole(BeanDefinition.ROLE_INFRASTRUCTURE);
+        registry.registerBeanDefinition("lockbootInnerProxyMark", mark);
     }
 }

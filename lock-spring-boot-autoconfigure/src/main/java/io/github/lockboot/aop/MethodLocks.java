@@ -122,7 +122,7 @@ class MethodLocks {
     /** Holds the locks until the method returns or, in an active transaction, until the transaction has ended. */
     @SuppressWarnings("NullAway") // the type argument allows null
     private @Nullable Object call(MethodInvocation invocation, Consumer<HeldLocks> acquired) throws Throwable {
-        List<Needed> needed = needed(invocation.getThis(), invocation.getArguments());
+        List<Needed> needed = needed(InnerProxy.targetOf(invocation), invocation.getArguments());
         List<LockContext> wanted = wanted(needed);
         boolean inTransaction = isInTransaction(invocation);
         if (inTransaction) {
@@ -154,10 +154,10 @@ class MethodLocks {
     /** Holds the locks until the stage that the method returns completes. */
     private Object callAsync(MethodInvocation invocation, Consumer<HeldLocks> acquired) {
         try {
-            List<Needed> needed = needed(invocation.getThis(), invocation.getArguments());
+            List<Needed> needed = needed(InnerProxy.targetOf(invocation), invocation.getArguments());
             List<LockContext> wanted = wanted(needed);
             return HeldLocks.<@Nullable Object>runAndReleaseAsync(
-                    waits
+                    waits || InnerProxy.isOnThreadOfExecutor(invocation)
                             ? CompletableFuture.completedFuture(HeldLocks.acquire(wanted))
                             : HeldLocks.acquireAsync(wanted),
                     held -> stage(invocation, needed, held, acquired));

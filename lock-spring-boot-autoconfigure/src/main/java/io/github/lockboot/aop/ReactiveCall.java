@@ -43,8 +43,24 @@ record ReactiveCall(MethodLocks call, MethodInvocation invocation, ReactiveAdapt
     }
 
     private Object perSubscription(Supplier<Flux<Object>> subscription) {
-        Flux<Object> many = Flux.defer(subscription);
-        return adapter.fromPublisher(adapter.isMultiValue() ? many : many.singleOrEmpty());
+        return InnerProxy.Subscriptions.as(
+                adapter,
+                Flux.deferContextual(context -> InnerProxy.Subscriptions.isMarked(invocation, context)
+                        ? underOuterLocks()
+                        : subscription.get()));
+    }
+
+    private Flux<Object> underOuterLocks() {
+        try {
+            return Flux.from(publisherOf(InnerProxy.proceed(ownInvocation(), null)));
+        } catch (Throwable failure) {
+            return Flux.error(failure);
+        }
+    }
+
+    /** The next subscription uses the invocation again. */
+    private MethodInvocation ownInvocation() {
+        return ((ProxyMethodInvocation) invocation).invocableClone();
     }
 
     /** Spring has a {@code Flux} for the {@code Flow} of a suspending function, and a {@code Mono} for what any other returns. */
@@ -59,7 +75,7 @@ record ReactiveCall(MethodLocks call, MethodInvocation invocation, ReactiveAdapt
     }
 
     private Flux<Object> locked(Consumer<HeldLocks> acquired) {
-        List<Needed> needed = call.needed(invocation.getThis(), invocation.getArguments());
+        List<Needed> needed = call.needed(InnerProxy.targetOf(invocation), invocation.getArguments());
         // usingWhen would wrap the failure of a release after success.
         AtomicReference<Throwable> loss = new AtomicReference<>();
         return Flux.usingWhen(
@@ -76,11 +92,9 @@ record ReactiveCall(MethodLocks call, MethodInvocation invocation, ReactiveAdapt
     }
 
     private Flux<Object> body(List<Needed> needed, HeldLocks held, Consumer<HeldLocks> acquired) {
-        // The next subscription uses the invocation again.
-        MethodInvocation own = ((ProxyMethodInvocation) invocation).invocableClone();
         LockContext innermost = held.innermost();
         try {
-            Object result = call.run(own, needed, held, acquired);
+            Object result = call.run(ownInvocation(), needed, held, acquired);
             Flux<Object> body = Flux.from(publisherOf(result)).doOnNext(call::refuseHiddenWork);
             return innermost != null ? body.contextWrite(context -> context.put(LockContext.class, innermost)) : body;
         } catch (Throwable failure) {

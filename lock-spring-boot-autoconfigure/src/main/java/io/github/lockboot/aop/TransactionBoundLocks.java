@@ -1,5 +1,6 @@
 package io.github.lockboot.aop;
 
+import java.lang.reflect.Method;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 
@@ -8,7 +9,6 @@ import io.github.lockboot.LockLostException;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
-import org.springframework.aop.PointcutAdvisor;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
@@ -20,8 +20,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 
 /**
  * Locks that were acquired inside a transaction. If they were released before it ends, the next holder would not see what is not yet
- * committed. By default, this is the last of the transaction's callbacks: the check is as late as possible, and the locks cover
- * the other callbacks.
+ * committed. Callbacks of the same order run in the order of their registration: the locks cover those that were registered before
+ * them, but not those that the method registers, such as its {@code AFTER_COMMIT} listeners.
  *
  * @param held which any thread may release: with JTA a transaction may end on another thread than it began on
  * @param returned whether the method has returned
@@ -33,29 +33,21 @@ record TransactionBoundLocks(HeldLocks held, AtomicBoolean returned) implements 
         return invocation instanceof ProxyMethodInvocation call
                 && call.getProxy() instanceof Advised proxy
                 && Stream.concat(
-                                Stream.of(proxy.getAdvisors())
-                                        .dropWhile(each -> !(each.getAdvice() instanceof DistributedLockInterceptor)),
-                                invocation.getThis() instanceof Advised inner
-                                        ? Stream.of(inner.getAdvisors())
-                                        : Stream.empty())
-                        .anyMatch(each -> suspends(each, invocation));
+                                Stream.of(proxy.getAdvisors()).dropWhile(each -> !InnerProxy.isOfLocks(each)),
+                                InnerProxy.advisorsIn(invocation))
+                        .anyMatch(each -> suspends(each, invocation.getMethod(), InnerProxy.targetOf(invocation)));
     }
 
     /** Whether it begins a new transaction, runs the method without one, or refuses the method. */
-    private static boolean suspends(Advisor advisor, MethodInvocation invocation) {
-        @Nullable Object target = invocation.getThis();
+    private static boolean suspends(Advisor advisor, Method method, @Nullable Object target) {
         if (target == null
-                || !(advisor instanceof PointcutAdvisor conditional)
-                || !(conditional.getAdvice() instanceof TransactionAspectSupport transactions)) {
+                || !(advisor.getAdvice() instanceof TransactionAspectSupport transactions)
+                || !InnerProxy.applies(advisor, method, target)) {
             return false;
         }
-        Class<?> type = AopUtils.getTargetClass(target);
         TransactionAttributeSource source = transactions.getTransactionAttributeSource();
-        TransactionAttribute attribute = source != null
-                        && conditional.getPointcut().getClassFilter().matches(type)
-                        && conditional.getPointcut().getMethodMatcher().matches(invocation.getMethod(), type)
-                ? source.getTransactionAttribute(invocation.getMethod(), type)
-                : null;
+        TransactionAttribute attribute =
+                source != null ? source.getTransactionAttribute(method, AopUtils.getTargetClass(target)) : null;
         return attribute != null
                 && switch (attribute.getPropagationBehavior()) {
                     case TransactionAttribute.PROPAGATION_REQUIRES_NEW,
