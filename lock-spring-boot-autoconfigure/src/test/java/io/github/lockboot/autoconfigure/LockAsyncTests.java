@@ -1,5 +1,7 @@
 package io.github.lockboot.autoconfigure;
 
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -18,6 +20,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.core.task.TaskExecutor;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
@@ -204,6 +207,44 @@ class LockAsyncTests {
                     .containsExactly("lock nothing", "body", "unlock nothing", "lock stage", "body", "unlock stage");
             assertThat(result).succeedsWithin(Duration.ofSeconds(10)).isEqualTo("done");
         });
+    }
+
+    @Test
+    void withAnAnnotationOfTheApplicationForAsyncTheBodyRunsOnTheExecutorsThread() {
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(LockAutoConfiguration.class))
+                .withPropertyValues("lock.type=memory")
+                .withUserConfiguration(BackgroundConfiguration.class)
+                .run(context -> assertThat(context.getBean(BackgroundWork.class).stage())
+                        .succeedsWithin(Duration.ofSeconds(60))
+                        .asString()
+                        .startsWith("background-"));
+    }
+
+    @Retention(RetentionPolicy.RUNTIME)
+    @interface Background {}
+
+    static class BackgroundWork {
+        @Background
+        @DistributedLock(name = "stage")
+        public CompletableFuture<String> stage() {
+            return CompletableFuture.completedFuture(Thread.currentThread().getName());
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAsync(annotation = Background.class)
+    static class BackgroundConfiguration {
+
+        @Bean
+        BackgroundWork backgroundWork() {
+            return new BackgroundWork();
+        }
+
+        @Bean
+        TaskExecutor taskExecutor() {
+            return new SimpleAsyncTaskExecutor("background-");
+        }
     }
 
     static class Work {
