@@ -280,6 +280,13 @@ class KeyEvaluationTests {
     }
 
     @Test
+    void aKeyMayBeCalculatedFromOneParameter() {
+        assertThat(name("remainder", 35, 2)).isEqualTo("3");
+        assertThat(name("minusOne", 35, 2)).isEqualTo("34");
+        assertThat(name("minusInIndex", 3, 2)).isEqualTo("b");
+    }
+
+    @Test
     void aConditionMayAddNumbers() {
         assertThat(name("plusInCondition", 1, 2)).isEqualTo("few");
     }
@@ -500,6 +507,15 @@ class KeyEvaluationTests {
 
         @DistributedLock(key = "#a + #b ?: 'x'")
         void plusInElvis(Object a, Object b) {}
+
+        @DistributedLock(key = "#a % 16")
+        void remainder(int a, int b) {}
+
+        @DistributedLock(key = "#p0-1")
+        void minusOne(int a, int b) {}
+
+        @DistributedLock(key = "{'a', 'b'}[#a - #b]")
+        void minusInIndex(int a, int b) {}
 
         @DistributedLock(key = "#a + #b > 10 ? 'many' : 'few'")
         void plusInCondition(int a, int b) {}

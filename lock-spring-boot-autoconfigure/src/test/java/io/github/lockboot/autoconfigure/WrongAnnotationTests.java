@@ -353,6 +353,47 @@ class WrongAnnotationTests {
     }
 
     @Test
+    void subtractionOfParameters() {
+        assertRefused(
+                SubtractionOfParameters.class,
+                "run(long, String)",
+                "key expression \"'m:' + (#a-#b)\" calculates with several parameters, so that different arguments share a lock: "
+                        + "use key = {\"#a\", \"#b\"} instead");
+    }
+
+    @Test
+    void remainderOfParameters() {
+        assertRefused(
+                RemainderOfParameters.class,
+                "run(long, long, long)",
+                "key expression \"#a % #b * #p2\" calculates with several parameters, so that different arguments share a lock: "
+                        + "use key = {\"#a\", \"#b\", \"#p2\"} instead");
+    }
+
+    @Test
+    void rootOfCaches() {
+        assertRefused(
+                MethodNameOfRoot.class,
+                "run(String)",
+                "key expression \"#root.methodName + #id\" names methodName, which is not a property of #root: "
+                        + "write #root.method.name");
+        assertRefused(
+                TargetClassOfRoot.class,
+                "run(String)",
+                "key expression \"#root.targetClass.name\" names targetClass, which is not a property of #root: "
+                        + "write #root.target.class.name");
+        assertRefused(
+                CachesOfRoot.class,
+                "run(String)",
+                "key expression \"#root.caches[0]\" names caches, which is not a property of #root: "
+                        + "write #root.method, #root.target or #root.args, or 'caches' for text");
+        assertRefused(
+                ParameterOfRoot.class,
+                "run(String)",
+                "key expression \"#root.id\" names id, which is not a property of #root: write #id");
+    }
+
+    @Test
     void additionInsideAnArgument() {
         assertRefused(
                 AdditionInsideAnArgument.class,
@@ -1388,6 +1429,36 @@ class WrongAnnotationTests {
     static class AdditionOfNumbersBeforeText {
         @DistributedLock(key = "#a + 1 + ':x'")
         public void run(long a) {}
+    }
+
+    static class SubtractionOfParameters {
+        @DistributedLock(key = "'m:' + (#a-#b)")
+        public void run(long a, String b) {}
+    }
+
+    static class RemainderOfParameters {
+        @DistributedLock(key = "#a % #b * #p2")
+        public void run(long a, long b, long c) {}
+    }
+
+    static class MethodNameOfRoot {
+        @DistributedLock(key = "#root.methodName + #id")
+        public void run(String id) {}
+    }
+
+    static class TargetClassOfRoot {
+        @DistributedLock(key = "#root.targetClass.name")
+        public void run(String id) {}
+    }
+
+    static class CachesOfRoot {
+        @DistributedLock(key = "#root.caches[0]")
+        public void run(String id) {}
+    }
+
+    static class ParameterOfRoot {
+        @DistributedLock(key = "#root.id")
+        public void run(String id) {}
     }
 
     static class AdditionInsideAnArgument {

@@ -17,10 +17,18 @@ import org.springframework.expression.ParseException;
 import org.springframework.expression.spel.SpelCompilerMode;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.SpelParserConfiguration;
+import org.springframework.expression.spel.ast.BeanReference;
 import org.springframework.expression.spel.ast.Elvis;
+import org.springframework.expression.spel.ast.Literal;
+import org.springframework.expression.spel.ast.OpDivide;
+import org.springframework.expression.spel.ast.OpMinus;
+import org.springframework.expression.spel.ast.OpModulus;
+import org.springframework.expression.spel.ast.OpMultiply;
 import org.springframework.expression.spel.ast.OpPlus;
 import org.springframework.expression.spel.ast.SpelNodeImpl;
 import org.springframework.expression.spel.ast.Ternary;
+import org.springframework.expression.spel.ast.TypeReference;
+import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.util.ClassUtils;
@@ -42,12 +50,14 @@ public final class KeyExpression {
     private final KeyVariables variables;
     private final String quoted;
     private final Function<EvaluationContext, @Nullable Object> evaluator;
+    private final boolean ofArgumentsOnly;
 
     private KeyExpression(
             KeyVariables variables, String quoted, SpelNode root, boolean key, BiConsumer<String, String> findings) {
         this.variables = variables;
         this.quoted = quoted;
         this.evaluator = key ? evaluatorOf(root, findings) : expressionOf(root)::getValue;
+        this.ofArgumentsOnly = isOfArgumentsOnly(root);
     }
 
     // --- parsing ----------------------------------------------------------------------------------------------
@@ -104,6 +114,10 @@ public final class KeyExpression {
                     .forEach(part -> checkType(variables, part, subjectOf(part), findings));
             return;
         }
+        if (isArithmetic(node) && children(node).allMatch(KeyExpression::hasVariable)) {
+            findings.accept(
+                    "calculates with several parameters, so that different arguments share a lock", partsOf(node));
+        }
         Class<?> type = variables.typeOf(node);
         if (KeyTypes.isNeverKey(type)) {
             findings.accept(subject + "a " + type.getTypeName(), KeyTypes.instead(type));
@@ -157,9 +171,7 @@ public final class KeyExpression {
     private Function<EvaluationContext, @Nullable Object> concatenation(
             SpelNode plus, SpelNode first, SpelNode second, BiConsumer<String, String> findings) {
         String problem = "adds two numbers, so that different arguments share a lock";
-        String action = operands(plus)
-                .map(operand -> "\"" + operand.toStringAST() + "\"")
-                .collect(Collectors.joining(", ", "use key = {", "} instead"));
+        String action = partsOf(plus);
         if (Number.class.isAssignableFrom(variables.typeOf(first))
                 && Number.class.isAssignableFrom(variables.typeOf(second))) {
             findings.accept(problem, action);
@@ -194,8 +206,42 @@ public final class KeyExpression {
         return IntStream.range(0, node.getChildCount()).mapToObj(node::getChild);
     }
 
+    /** {@return whether nothing but separators is added to what the arguments of the call give} */
+    public boolean isOfArgumentsOnly() {
+        return ofArgumentsOnly;
+    }
+
+    private static boolean isOfArgumentsOnly(SpelNode node) {
+        boolean other = node instanceof Literal literal
+                        && String.valueOf(literal.getLiteralValue().getValue())
+                                .chars()
+                                .anyMatch(Character::isLetter)
+                || node instanceof VariableReference && node.toStringAST().equals("#root")
+                || node instanceof BeanReference
+                || node instanceof TypeReference;
+        return !other && children(node).allMatch(KeyExpression::isOfArgumentsOnly);
+    }
+
+    private static boolean isArithmetic(SpelNode node) {
+        return node.getChildCount() == 2
+                && (node instanceof OpMinus
+                        || node instanceof OpMultiply
+                        || node instanceof OpDivide
+                        || node instanceof OpModulus);
+    }
+
+    private static boolean hasVariable(SpelNode node) {
+        return node instanceof VariableReference || children(node).anyMatch(KeyExpression::hasVariable);
+    }
+
+    private static String partsOf(SpelNode node) {
+        return operands(node)
+                .map(operand -> "\"" + operand.toStringAST() + "\"")
+                .collect(Collectors.joining(", ", "use key = {", "} instead"));
+    }
+
     private static Stream<SpelNode> operands(SpelNode node) {
-        return isPlus(node) ? children(node).flatMap(KeyExpression::operands) : Stream.of(node);
+        return isPlus(node) || isArithmetic(node) ? children(node).flatMap(KeyExpression::operands) : Stream.of(node);
     }
 
     // --- evaluation -------------------------------------------------------------------------------------------

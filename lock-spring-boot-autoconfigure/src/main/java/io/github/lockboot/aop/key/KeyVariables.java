@@ -42,6 +42,10 @@ public final class KeyVariables {
 
     private static final Set<String> PROPERTIES_OF_ROOT = Set.of("method", "target", "args");
 
+    /** What Spring's cache abstraction has in its {@code #root} for the same. */
+    private static final Map<String, String> PROPERTIES_OF_CACHES =
+            Map.of("methodName", "#root.method.name", "targetClass", "#root.target.class.name");
+
     private final Method method;
     private final Class<?> targetClass;
     private final String description;
@@ -113,6 +117,11 @@ public final class KeyVariables {
 
     private void checkName(SpelNode node, boolean bare, BiConsumer<String, String> findings) {
         String text = node.toStringAST();
+        if (node instanceof CompoundExpression
+                && node.getChild(0).toStringAST().equals("#root")
+                && node.getChild(1) instanceof PropertyOrFieldReference property) {
+            checkPropertyOfRoot(property.getName(), findings);
+        }
         if (node instanceof VariableReference || node instanceof FunctionReference) {
             String name = text.substring(1).replaceFirst("\\(.*", "");
             if (!has(name) && !name.equals("this")) {
@@ -140,10 +149,13 @@ public final class KeyVariables {
 
     private void checkPropertyOfRoot(String name, BiConsumer<String, String> findings) {
         if (!PROPERTIES_OF_ROOT.contains(name)) {
-            String root = "write #root.method, #root.target or #root.args, or '" + name + "' for text";
+            String known = indexes.containsKey(name) ? "#" + name : PROPERTIES_OF_CACHES.get(name);
             findings.accept(
                     "names " + name + ", which is not a property of #root",
-                    indexes.containsKey(name) ? "write #" + name : root);
+                    "write "
+                            + (known != null
+                                    ? known
+                                    : "#root.method, #root.target or #root.args, or '" + name + "' for text"));
         }
     }
 
