@@ -13,7 +13,7 @@ import java.lang.annotation.Target;
  * {@link #permits()} at most so many run it, and with {@link Mode#SHARED} any number, but none alongside an exclusive one.
  *
  * <pre>{@code
- * @DistributedLock(key = "#openid+#redPacketId")
+ * @DistributedLock(name = "packet", key = "#openid+#redPacketId")
  * public Grab grab(String redPacketId, String openid) { ... }
  * }</pre>
  *
@@ -154,8 +154,8 @@ public @interface DistributedLock {
      * default, releases it when the method has ended.
      *
      * <pre>{@code
-     * @DistributedLock(key = "#orderId", waitTime = "0", keepFor = "5s", keepOn = KeepOn.SUCCESS)
-     * public void submit(String orderId) { ... }    // a second submit within 5 s is refused
+     * @DistributedLock(name = "order", key = "#id", waitTime = "0", keepFor = "5s", keepOn = KeepOn.SUCCESS)
+     * public void submit(String id) { ... }    // a second submit within 5 s is refused
      * }</pre>
      *
      * <p>For a scheduled job there is {@link ScheduledLock}. When the method has ended, Redis ends the lock at its time, whatever

@@ -11,7 +11,7 @@ import java.lang.annotation.Target;
  * passes. Its type is {@code long} or {@code Long}.
  *
  * <pre>{@code
- * @DistributedLock(key = "#id")
+ * @DistributedLock(name = "order", key = "#id")
  * public void write(String id, @FencingToken long token) { ... }    // called as write(id, 0)
  * }</pre>
  *

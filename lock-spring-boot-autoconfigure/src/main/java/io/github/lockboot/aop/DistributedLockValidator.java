@@ -55,6 +55,7 @@ public final class DistributedLockValidator
     private final Supplier<Map<String, LockOptions>> overrides;
     private final IntSupplier maxHolders;
     private final Set<String> groups = new TreeSet<>();
+    private final NamelessKeys nameless = new NamelessKeys();
     private final Set<String> created = ConcurrentHashMap.newKeySet();
     private final Set<String> injectedEarly = ConcurrentHashMap.newKeySet();
     private volatile boolean checked;
@@ -165,6 +166,7 @@ public final class DistributedLockValidator
         checked = true;
         if (hasLockedMethods()) {
             advisor.getAdvice().requireTemplate();
+            nameless.warn();
         }
         for (String group : overridden.keySet()) {
             if (!groups.contains(group)) {
@@ -233,6 +235,7 @@ public final class DistributedLockValidator
             locked.findings().addAll(invalid.getFindings());
             return;
         }
+        nameless.add(locked, locks.definitions());
         for (LockDefinition definition : locks.definitions()) {
             LockOptions asked = definition.options();
             boolean ours = definition.isOfDefaultRegistry();

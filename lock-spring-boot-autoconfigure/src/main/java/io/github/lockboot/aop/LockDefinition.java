@@ -123,6 +123,19 @@ final class LockDefinition {
         return registryName.isEmpty();
     }
 
+    String registryName() {
+        return registryName;
+    }
+
+    List<String> writtenKey() {
+        return List.of(annotation.key());
+    }
+
+    /** Whether equal arguments of another method may give the same lock. */
+    boolean isNamedByArgumentsOnly() {
+        return name.isEmpty() && key.stream().allMatch(KeyExpression::isOfArgumentsOnly);
+    }
+
     /** Null if the lock is kept no longer than the call. */
     @Nullable
     Keep keep() {

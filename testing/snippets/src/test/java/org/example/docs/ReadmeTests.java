@@ -220,8 +220,9 @@ class RedPacketService {
     }
 
     // tag::annotation
-    @DistributedLock(key = "#openid+#redPacketId")
+    @DistributedLock(name = "packet", key = "#openid+#redPacketId")
     public Grab grab(String redPacketId, String openid) {
+        // a second caller waits up to lock.wait-time (10 s by default), then gets LockNotAcquiredException
         return grabs.find(redPacketId, openid).orElseGet(() -> grabs.open(redPacketId, openid));
     }
 }

@@ -30,7 +30,7 @@ class RedPacketScenario extends Scenario {
     private final RedPacketService redPackets;
     private final StringRedisTemplate redis;
     private final Waits waits;
-    private volatile String lastTapped = "#openid+#redPacketId";
+    private volatile String lastTapped = "packet:#openid+#redPacketId";
 
     RedPacketScenario(RedPacketService redPackets, StringRedisTemplate redis, Waits waits) {
         super(NAME, 8);
@@ -49,7 +49,7 @@ class RedPacketScenario extends Scenario {
         String id = redis.opsForValue().get(CURRENT);
         if (id != null) {
             String openid = openidOfTheMoment();
-            lastTapped = openid + id;
+            lastTapped = "packet:" + openid + id;
             waits.during(NAME, () -> redPackets.grab(id, openid));
         }
         load.sleep(BETWEEN_TAPS);

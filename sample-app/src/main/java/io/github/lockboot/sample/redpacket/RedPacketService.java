@@ -62,7 +62,7 @@ class RedPacketService {
      * fixed length, so no two pairs share a key; other openids do not wait. A crash between taking and storing loses a part
      * and never gives two.
      */
-    @DistributedLock(key = "#openid+#redPacketId")
+    @DistributedLock(name = "packet", key = "#openid+#redPacketId")
     public Grab grab(String redPacketId, String openid) {
         String won = hashes.get(key(redPacketId) + ":winners", openid);
         if (won != null) {

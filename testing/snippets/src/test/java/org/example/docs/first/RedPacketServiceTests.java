@@ -7,9 +7,10 @@ import org.springframework.stereotype.Service;
 @Service
 class RedPacketService {
 
-    @DistributedLock(key = "#openid+#redPacketId")
+    @DistributedLock(name = "packet", key = "#openid+#redPacketId")
     public String grab(String redPacketId, String openid) {
-        // one call at a time for this openid and packet, in all instances
+        // one call at a time for this openid and packet, in all instances: a second caller waits
+        // up to lock.wait-time (10 s by default), then gets LockNotAcquiredException
         return openid + " opens " + redPacketId;
     }
 }
