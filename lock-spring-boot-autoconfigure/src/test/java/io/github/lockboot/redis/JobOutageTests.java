@@ -92,8 +92,7 @@ class JobOutageTests {
                     .matches("INFO Locks work again after \\d+\\.\\d+ s; failed calls: " + ticks.size());
             assertThat(ticks)
                     .hasSize(Collections.frequency(outcomes.subList(before, outcomes.size()), Outcome.UNAVAILABLE))
-                    .allMatch(line ->
-                            line.matches("WARN Job 'draw' unavailable, took \\d+ ms, so it did not run: .*"));
+                    .allMatch(line -> line.matches("WARN Job 'draw' unavailable, took \\d+ ms, so it did not run: .*"));
             assertThat(OutageLogContract.channelLines(log)).isEmpty();
             assertThat(log.errors()).isEmpty();
             assertThat(ours).isLessThan(400L * (ticks.size() + 2));

@@ -45,6 +45,7 @@ public final class PubSubGrantChannel implements GrantChannel {
     private static final Log log = LogFactory.getLog(PubSubGrantChannel.class);
 
     private static final long FIRST_PAUSE_MILLIS = 200;
+    private static final long LONG_PAUSE_MILLIS = 3_000;
     private static final long LONGEST_PAUSE_MILLIS = 5_000;
     private static final long LONGEST_SILENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
@@ -212,7 +213,6 @@ public final class PubSubGrantChannel implements GrantChannel {
         private volatile long heardAt;
         private volatile boolean everLive;
         private long pauseMillis;
-        private int failures; // to connect, in a row
         private volatile @Nullable String problem; // null once it is live
 
         private Subscription(Supplier<String> channel, Consumer<String> receiver) {
@@ -305,7 +305,6 @@ public final class PubSubGrantChannel implements GrantChannel {
                 state = State.LIVE;
                 everLive = true;
                 pauseMillis = 0;
-                failures = 0;
                 again = problem != null;
                 problem = null;
             }
@@ -338,7 +337,7 @@ public final class PubSubGrantChannel implements GrantChannel {
         }
 
         /**
-         * Warns, but of a missing connection only the second time in a row, because a pool may give one that is cut as well, and not before
+         * Warns, but of a missing connection only after some attempts, because a pool may give others that are cut as well, and not before
          * there has been one: then locks fail, too, and report it.
          */
         void onFailed(Listening failed, Throwable failure) {
@@ -354,17 +353,26 @@ public final class PubSubGrantChannel implements GrantChannel {
                 boolean notConnected = failure instanceof RedisConnectionFailureException;
                 boolean noAnswer = everLive && (notConnected || failure instanceof QueryTimeoutException);
                 lost(failed, notConnected || noAnswer ? null : warning);
-                if (noAnswer && ++failures > 1 && problem == null && !closed) {
-                    warnIfAnswered(warning);
+                if (noAnswer && problem == null && !closed) {
+                    warnIfAnswered(warning, hasPausedForLong());
                 }
             }
         }
 
-        /** Waiters poll only while Redis answers. */
-        private void warnIfAnswered(String warning) {
+        private synchronized boolean hasPausedForLong() {
+            return pauseMillis >= LONG_PAUSE_MILLIS;
+        }
+
+        /**
+         * Waiters poll only while Redis answers commands.
+         *
+         * @param lasting whether the answer counts; the first ones use up connections of a pool that are cut
+         */
+        private void warnIfAnswered(String warning, boolean lasting) {
             store.echo(session.get()).whenComplete((reply, unanswered) -> {
-                boolean locksWork = subscriber.onAnswer(unanswered == null ? null : Futures.unwrap(unanswered));
-                if (locksWork && state != State.LIVE) {
+                if (lasting
+                        && subscriber.onAnswer(unanswered == null ? null : Futures.unwrap(unanswered))
+                        && state != State.LIVE) {
                     warn(warning);
                 }
             });
