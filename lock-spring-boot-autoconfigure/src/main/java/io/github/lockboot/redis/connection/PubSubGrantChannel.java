@@ -351,10 +351,10 @@ public final class PubSubGrantChannel implements GrantChannel {
                 String warning =
                         "Subscribing to the channel " + channel.get() + " failed, so waiters only poll: " + reason;
                 boolean notConnected = failure instanceof RedisConnectionFailureException;
-                boolean noAnswer = everLive && (notConnected || failure instanceof QueryTimeoutException);
-                lost(failed, notConnected || noAnswer ? null : warning);
-                if (noAnswer && problem == null && !closed) {
-                    warnIfAnswered(warning, hasPausedForLong());
+                boolean mayBeOld = notConnected || failure instanceof QueryTimeoutException;
+                lost(failed, null);
+                if ((everLive || !notConnected) && problem == null && !closed) {
+                    warnIfAnswered(warning, !mayBeOld || hasPausedForLong());
                 }
             }
         }
