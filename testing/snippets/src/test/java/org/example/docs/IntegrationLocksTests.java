@@ -4,9 +4,14 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
 
+import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockRegistry;
+import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.Await;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -15,6 +20,8 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.integration.dsl.IntegrationFlow;
+import org.springframework.integration.leader.Candidate;
+import org.springframework.integration.leader.Context;
 import org.springframework.integration.leader.DefaultCandidate;
 import org.springframework.integration.support.MessageBuilder;
 import org.springframework.integration.support.leader.LockRegistryLeaderInitiator;
@@ -70,10 +77,37 @@ class IntegrationLocksTests extends OnRedis {
         }
     }
 
+    @Test
+    void aLeaderThatHasLostItsLockIsToldAndLeadsAgainOnlyWithIt() {
+        AtomicInteger revoked = new AtomicInteger();
+        LockRegistryLeaderInitiator initiator = initiator(locks, new DefaultCandidate("an instance", "poller") {
+            @Override
+            public void onRevoked(Context context) {
+                revoked.incrementAndGet();
+            }
+        });
+        try {
+            initiator.start();
+            Await.until("it leads", () -> initiator.getContext().isLeader());
+            redis("DEL", "lock:integration:poller");
+            Await.until("it is told", () -> revoked.get() > 0);
+            Await.until("it leads again", () -> initiator.getContext().isLeader());
+            for (int look = 0; look < 100; look++) {
+                assertThat(redis("EXISTS", "lock:integration:poller")).isEqualTo(1L);
+            }
+        } finally {
+            initiator.stop();
+        }
+    }
+
     private static LockRegistryLeaderInitiator initiator(
             org.springframework.integration.support.locks.LockRegistry on) {
-        LockRegistryLeaderInitiator initiator =
-                new LockRegistryLeaderInitiator(on, new DefaultCandidate("an instance", "poller"));
+        return initiator(on, new DefaultCandidate("an instance", "poller"));
+    }
+
+    private static LockRegistryLeaderInitiator initiator(
+            org.springframework.integration.support.locks.LockRegistry on, Candidate candidate) {
+        LockRegistryLeaderInitiator initiator = new LockRegistryLeaderInitiator(on, candidate);
         initiator.setHeartBeatMillis(100);
         initiator.setBusyWaitMillis(50);
         return initiator;
@@ -107,7 +141,54 @@ class IntegrationLocks {
     // tag::integration
     @Bean
     org.springframework.integration.support.locks.LockRegistry integrationLocks(LockRegistry locks) {
-        return key -> locks.get("integration:" + key); // for the aggregator, the leader initiator and others
+        return key -> new IntegrationLock(locks.get("integration:" + key));
+    }
+
+    /** Tells a thread that it has lost the lock when it asks for it again: a leader does so at each heartbeat. */
+    record IntegrationLock(NamedLock ours) implements Lock {
+
+        private NamedLock unlessLost() {
+            if (!ours.isHeldByCurrentThread()) {
+                try {
+                    ours.fencingToken(); // LockLostException if the thread has lost it
+                } catch (LockLostException lost) {
+                    throw lost;
+                } catch (IllegalMonitorStateException notHeld) {
+                    // it acquires it for the first time
+                }
+            }
+            return ours;
+        }
+
+        @Override
+        public void lock() {
+            unlessLost().lock();
+        }
+
+        @Override
+        public void lockInterruptibly() throws InterruptedException {
+            unlessLost().lockInterruptibly();
+        }
+
+        @Override
+        public boolean tryLock() {
+            return unlessLost().tryLock();
+        }
+
+        @Override
+        public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
+            return unlessLost().tryLock(time, unit);
+        }
+
+        @Override
+        public void unlock() {
+            ours.unlock();
+        }
+
+        @Override
+        public Condition newCondition() {
+            return ours.newCondition();
+        }
     }
     // end::integration
 }
