@@ -1,14 +1,18 @@
 package org.example.docs;
 
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockOptions;
@@ -16,6 +20,7 @@ import io.github.lockboot.LockRegistry;
 import io.github.lockboot.ScheduledLock;
 import io.github.lockboot.fixture.Await;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.memory.MemoryLockRegistry;
 import net.javacrumbs.shedlock.core.AbstractSimpleLock;
 import net.javacrumbs.shedlock.core.ClockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
@@ -105,7 +110,10 @@ class ShedLockTests {
                 this.lease = lease;
                 this.end = CompletableFuture.runAsync(
                         lease::close,
-                        CompletableFuture.delayedExecutor(job.getLockAtMostFor().toMillis(), TimeUnit.MILLISECONDS));
+                        CompletableFuture.delayedExecutor(
+                                job.getLockAtMostFor().toMillis(),
+                                TimeUnit.MILLISECONDS,
+                                task -> new Thread(task).start())); // the common pool may be busy
             }
 
             @Override
@@ -121,7 +129,10 @@ class ShedLockTests {
 
             @Override
             protected Optional<SimpleLock> doExtend(LockConfiguration longer) {
-                return end.cancel(false) && lease.isValid() ? Optional.of(new Held(longer, lease)) : Optional.empty();
+                boolean inTime = ClockProvider.now().isBefore(lockConfiguration.getLockAtMostUntil());
+                return inTime && end.cancel(false) && lease.isValid()
+                        ? Optional.of(new Held(longer, lease))
+                        : Optional.empty();
             }
         }
     }
@@ -160,6 +171,50 @@ class ShedLockTests {
                     provider.lock(job(Duration.ofMillis(500), Duration.ZERO)).orElseThrow();
             awaitNoKey();
             assertThat(stuck.extend(Duration.ofMinutes(10), Duration.ZERO)).isEmpty();
+        }
+    }
+
+    @Test
+    void aBusyCommonPoolDoesNotKeepALockBeyondItsTime() throws Exception {
+        Process busy = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Djava.util.concurrent.ForkJoinPool.common.parallelism=2",
+                        "-cp",
+                        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+                        BusyCommonPool.class.getName())
+                .redirectErrorStream(true)
+                .start();
+        try {
+            assertThat(new String(busy.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                    .contains("extended late: false", "free in the end: true");
+        } finally {
+            busy.destroyForcibly();
+        }
+    }
+
+    /** A program in which no thread of the common pool is free. */
+    static final class BusyCommonPool {
+
+        public static void main(String[] args) throws InterruptedException {
+            LockRegistry registry = new MemoryLockRegistry();
+            AtomicInteger busy = new AtomicInteger();
+            Await.until("all threads are busy", () -> {
+                ForkJoinPool.commonPool().execute(() -> {
+                    busy.incrementAndGet();
+                    LockSupport.park();
+                });
+                return busy.get() >= ForkJoinPool.commonPool().getParallelism();
+            });
+            SimpleLock lock = new RegistryLockProvider(registry)
+                    .lock(job(Duration.ofSeconds(1), Duration.ZERO))
+                    .orElseThrow();
+            TimeUnit.MILLISECONDS.sleep(1_500);
+            System.out.println("extended late: "
+                    + lock.extend(Duration.ofMinutes(10), Duration.ZERO).isPresent());
+            System.out.println("free in the end: "
+                    + registry.tryAcquire("rates", LockOptions.defaults().withWaitTime(Duration.ofSeconds(10)))
+                            .isPresent());
+            System.exit(0); // the threads of the pool do not end
         }
     }
 
