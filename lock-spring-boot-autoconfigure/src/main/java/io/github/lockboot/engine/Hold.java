@@ -211,7 +211,8 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
 
     String beyondMaxHold() {
         long millis = TimeUnit.NANOSECONDS.toMillis(waiter.request().maxHoldNanos());
-        return "it was held beyond lock.max-hold (" + (millis % 1_000 == 0 ? millis / 1_000 + "s" : millis + "ms") + ")";
+        return "it was held beyond lock.max-hold (" + (millis % 1_000 == 0 ? millis / 1_000 + "s" : millis + "ms")
+                + ")";
     }
 
     /** Never again once its thread has given it up, although others may have its lease renewed. */

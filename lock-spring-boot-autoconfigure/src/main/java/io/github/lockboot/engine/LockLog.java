@@ -17,7 +17,8 @@ public final class LockLog {
      *
      * @param thread null for a lease
      */
-    record Held(LockRequest request, Duration time, @Nullable Thread thread, long token) {
+    record Held(
+            LockRequest request, Duration time, @Nullable Thread thread, long token) {
 
         private String duration() {
             return time.toSeconds() < 10 ? time.toMillis() + " ms" : time.toSeconds() + " s";

@@ -259,10 +259,10 @@ class MemoryLockRegistryTests {
         registry.addListener(listener);
         registry.get("a", BRIEF.withMaxHold(Duration.ofMillis(1_500))).lock();
         assertThat(listener.uses.get(0).ownerId()).isNotNull();
-        listener.await("lost a its lease ran out");
+        String lost = "lost a it was held beyond lock.max-hold (1500ms)";
+        listener.await(lost);
         assertThat(listener.told)
-                .containsSubsequence(
-                        "requested a", "acquired a ASKED", "renewed a", "stuck a", "lost a its lease ran out")
+                .containsSubsequence("requested a", "acquired a ASKED", "renewed a", "stuck a", lost)
                 .containsOnlyOnce("stuck a");
     }
 

@@ -87,8 +87,9 @@ class LockLogTests {
         }
         assertThat(lines.list)
                 .extracting(ILoggingEvent::getFormattedMessage)
-                .containsExactly("Lock lost: order (name digest " + LockNames.digest(NAME)
-                        + "), held for 10 s by the holder, fencing token 100: it had already ended when it was renewed");
+                .containsExactly(
+                        "Lock lost: order (name digest " + LockNames.digest(NAME)
+                                + "), held for 10 s by the holder, fencing token 100: it had already ended when it was renewed");
     }
 
     @Test
@@ -105,7 +106,8 @@ class LockLogTests {
                 assertThat(line.getLevel()).isEqualTo(Level.WARN);
                 assertThat(line.getFormattedMessage()).isEqualTo("Lock no longer renewed: " + held + "20 s" + beyond);
                 assertThat(line.getThrowableProxy().getMessage()).isEqualTo("where thread the holder is");
-                assertThat(line.getThrowableProxy().getStackTraceElementProxyArray()).isNotEmpty();
+                assertThat(line.getThrowableProxy().getStackTraceElementProxyArray())
+                        .isNotEmpty();
             });
             scripted.timer.tick(Duration.ofSeconds(20));
         }
@@ -116,8 +118,9 @@ class LockLogTests {
     }
 
     private static void holds(ScriptedEngine scripted, Actor holder, LockOptions options) throws Exception {
-        LockOptions complete =
-                options.withTtl(Duration.ofSeconds(30)).withWaitTime(Duration.ZERO).withRenewal();
+        LockOptions complete = options.withTtl(Duration.ofSeconds(30))
+                .withWaitTime(Duration.ZERO)
+                .withRenewal();
         CompletableFuture<Void> locked = holder.start(() -> {
             Thread.currentThread().setName("the holder");
             EngineLocks.of(scripted.engine, NAME, complete).lock();

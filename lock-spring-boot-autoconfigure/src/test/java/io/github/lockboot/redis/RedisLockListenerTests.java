@@ -116,7 +116,8 @@ class RedisLockListenerTests extends LockListenerContract {
                 .contains("renewed stuck")
                 .containsOnlyOnce("stuck stuck")
                 .doesNotContain("released stuck");
-        assertThat(listener.told.get(listener.told.size() - 1)).isEqualTo("lost stuck it was held beyond lock.max-hold (500ms)");
+        assertThat(listener.told.get(listener.told.size() - 1))
+                .isEqualTo("lost stuck it was held beyond lock.max-hold (500ms)");
         assertThat(listener.times.get(listener.indexOf("stuck"))).isPositive(); // from when its caller had it
         assertThat(stuck.isValid()).isFalse();
     }
