@@ -36,13 +36,14 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * afterwards none with an older one. All writers must call it, before anything else in their transaction. If the transaction is
  * rolled back, so is the check.
  *
- * <p>{@link #DDL} creates the table. Where the database compares names without regard to case, as MySQL does by default, give
- * the column a binary collation. Names that share a row are protected all the same, but the current holder of one may be
+ * <p>{@link #DDL} creates the table. Where the database compares names without regard to case, as MySQL and MariaDB do by default,
+ * make the column a {@code varbinary(1020)}. Names that share a row are protected all the same, but the current holder of one may be
  * rejected because of the other. A row may be deleted once no holder with an older token can still run.
  *
- * <p>Thread-safe. It uses standard SQL and a savepoint, as H2, PostgreSQL and MySQL support them. The driver may count all rows
- * that an update finds or only those that it changes. Where the database also locks missing rows, as MySQL does for repeatable
- * read, two transactions that check a new name at the same time may deadlock, and the database then ends one of them.
+ * <p>Thread-safe. It uses standard SQL and a savepoint, as H2, PostgreSQL and MariaDB support them. The driver may count all rows
+ * that an update finds or only those that it changes. Where the database also locks missing rows, as MySQL and MariaDB do for
+ * repeatable read, their default, two transactions that check new names at the same time may deadlock, and the database then ends
+ * one of them. Read committed prevents that.
  */
 public final class JdbcFence {
 
@@ -79,7 +80,8 @@ public final class JdbcFence {
      *     cannot be known if connections of this one have auto-commit off
      * @throws IllegalArgumentException if the token is not positive, or the name is empty or longer than {@value #MAX_NAME_LENGTH}
      *     characters
-     * @throws ConcurrencyFailureException if the isolation of the transaction hides another's check: run it again
+     * @throws ConcurrencyFailureException if the isolation of the transaction hides another's check, or the database ended a deadlock:
+     *     run it again
      * @throws DataAccessException if the database fails; the token is then not accepted
      */
     public void check(String name, long token) {
@@ -139,7 +141,11 @@ public final class JdbcFence {
                 statement.executeUpdate();
                 return true;
             } catch (SQLException failure) {
-                connection.rollback(before);
+                try {
+                    connection.rollback(before);
+                } catch (SQLException noSavepoint) { // a database that ends a deadlock rolls back the whole transaction
+                    failure.addSuppressed(noSavepoint);
+                }
                 throw failure;
             }
         };

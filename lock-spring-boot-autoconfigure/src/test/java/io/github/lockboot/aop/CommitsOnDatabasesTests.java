@@ -17,9 +17,9 @@ import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.OwnThread;
+import io.github.lockboot.TestDatabase;
 import io.github.lockboot.autoconfigure.LockAutoConfiguration;
 import io.github.lockboot.fixture.Await;
-import io.github.lockboot.fixture.PostgresServer;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.redis.RedisLockRegistry;
 import io.github.lockboot.redis.TestRegistries;
@@ -37,7 +37,6 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
-import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.orm.jpa.LocalContainerEntityManagerFactoryBean;
@@ -55,7 +54,6 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /** A lock that Redis has lost rolls the transaction back, on real databases and with the transaction managers that applications have. */
 @OwnThread
@@ -67,26 +65,9 @@ class CommitsOnDatabasesTests {
     private static RedisServer redis;
     private static TestRegistries registries;
     private static LockRegistry registry;
-    private static PostgresServer postgres;
 
     private final String lock = "account " + UUID.randomUUID();
     private final List<Integer> completions = new ArrayList<>();
-
-    enum Database {
-        H2,
-        POSTGRESQL;
-
-        DataSource open() {
-            if (this == H2) {
-                return new DriverManagerDataSource("jdbc:h2:mem:commits-on-databases;DB_CLOSE_DELAY=-1");
-            }
-            assumeTrue(PostgresServer.isInstalled(), "Transactions on PostgreSQL: " + PostgresServer.MISSING);
-            if (postgres == null) {
-                postgres = PostgresServer.start();
-            }
-            return new DriverManagerDataSource(postgres.url());
-        }
-    }
 
     /** How an application writes in a transaction. */
     enum Writing {
@@ -152,7 +133,7 @@ class CommitsOnDatabasesTests {
             LockTemplate template, TransactionTemplate transaction, Transactions transactions, Ledger ledger) {}
 
     static Stream<Arguments> everyWay() {
-        return Stream.of(Database.values())
+        return Stream.of(TestDatabase.values())
                 .flatMap(database -> Stream.of(Writing.values())
                         .flatMap(writing ->
                                 Stream.of(Order.values()).map(order -> Arguments.of(database, writing, order))));
@@ -167,16 +148,13 @@ class CommitsOnDatabasesTests {
 
     @AfterAll
     static void stop() {
-        if (postgres != null) {
-            postgres.close();
-        }
         registries.close();
         redis.close();
     }
 
     @ParameterizedTest
     @MethodSource("everyWay")
-    void aCommitAfterTheLossIsRolledBack(Database database, Writing writing, Order order) {
+    void aCommitAfterTheLossIsRolledBack(TestDatabase database, Writing writing, Order order) {
         List<String> entries = run(database, writing, application -> {
             assertThatExceptionOfType(LockLostException.class)
                     .isThrownBy(() -> order.run(application, lock, () -> {
@@ -201,7 +179,7 @@ class CommitsOnDatabasesTests {
         closed.close();
         Await.until("the end of its lease", () -> forgotten.remainingLease().isZero());
         assertThat(run(
-                        Database.H2,
+                        TestDatabase.H2,
                         Writing.JDBC,
                         application -> application.transaction.executeWithoutResult(
                                 status -> write(application.transactions, "a"))))
@@ -209,7 +187,7 @@ class CommitsOnDatabasesTests {
     }
 
     /** {@return what is in the database afterwards} */
-    private static List<String> run(Database database, Writing writing, Consumer<Application> test) {
+    private static List<String> run(TestDatabase database, Writing writing, Consumer<Application> test) {
         DataSource opened = database.open();
         JdbcTemplate jdbc = new JdbcTemplate(opened);
         jdbc.execute("create table entry (text varchar(20) primary key)");

@@ -19,13 +19,10 @@ import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -34,6 +31,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+/** What does not depend on the database; {@link JdbcFenceOnDatabasesTests} has the rest. */
 class JdbcFenceTests {
 
     private final JdbcDataSource database = new JdbcDataSource();
@@ -55,13 +53,7 @@ class JdbcFenceTests {
     }
 
     private void inTransaction(Consumer<TransactionStatus> action) {
-        inTransaction(TransactionDefinition.ISOLATION_READ_COMMITTED, action);
-    }
-
-    private void inTransaction(int isolation, Consumer<TransactionStatus> action) {
-        TransactionTemplate transaction = new TransactionTemplate(new JdbcTransactionManager(database));
-        transaction.setIsolationLevel(isolation);
-        transaction.executeWithoutResult(action);
+        new TransactionTemplate(new JdbcTransactionManager(database)).executeWithoutResult(action);
     }
 
     private void setAmount(int amount, long token) {
@@ -73,13 +65,6 @@ class JdbcFenceTests {
 
     private int amount() {
         return jdbc.queryForObject("select amount from stock where sku = 'pen'", Integer.class);
-    }
-
-    /** While it waits for another's insert, H2 does not park its thread. */
-    private boolean anInsertIsUnderWay() {
-        return !jdbc.queryForList("select 1 from information_schema.sessions"
-                        + " where executing_statement like 'insert into lock_fence%'")
-                .isEmpty();
     }
 
     @Test
@@ -139,15 +124,6 @@ class JdbcFenceTests {
         assertThat(amount()).isNotEqualTo(9);
     }
 
-    @Test
-    void aHolderMayWriteAnyNumberOfTimes() {
-        setAmount(9, 3);
-        setAmount(8, 3);
-        setAmount(7, 4);
-        assertThatExceptionOfType(StaleTokenException.class).isThrownBy(() -> setAmount(6, 3));
-        assertThat(amount()).isEqualTo(7);
-    }
-
     /** As MySQL's driver does with {@code useAffectedRows=true}. */
     @Test
     void aHolderMayWriteAnyNumberOfTimesWhereOnlyChangedRowsAreCounted() {
@@ -182,78 +158,6 @@ class JdbcFenceTests {
             assertThat(newer).isNotDone();
         });
         Actor.get(newer);
-    }
-
-    @Test
-    void namesAreApart() {
-        inTransaction(status -> {
-            fence.check("a", 5);
-            fence.check("A", 1);
-            fence.check("b", 1);
-            fence.check("a", 5);
-        });
-        assertThatExceptionOfType(StaleTokenException.class)
-                .isThrownBy(() -> inTransaction(status -> fence.check("a", 4)));
-    }
-
-    @Test
-    void aCheckRolledBackHasNotHappened() {
-        inTransaction(status -> {
-            fence.check("a", 5);
-            status.setRollbackOnly();
-        });
-        inTransaction(status -> fence.check("a", 4));
-    }
-
-    /** The first check of all may meet another, whose row it cannot see yet. */
-    @ParameterizedTest
-    @CsvSource({
-        "4, 5, passed, READ_COMMITTED",
-        "5, 4, stale, READ_COMMITTED",
-        "4, 5, again, REPEATABLE_READ",
-        "5, 4, again, REPEATABLE_READ",
-    })
-    void twoFirstChecksAtOnceAreServedInTurn(long first, long second, String outcome, String isolation)
-            throws Exception {
-        int level = isolation.equals("READ_COMMITTED")
-                ? TransactionDefinition.ISOLATION_READ_COMMITTED
-                : TransactionDefinition.ISOLATION_REPEATABLE_READ;
-        CompletableFuture<String> checked = new CompletableFuture<>();
-        inTransaction(status -> {
-            fence.check("a", first);
-            other.begin(() -> {
-                try {
-                    inTransaction(level, its -> fence.check("a", second));
-                    checked.complete("passed");
-                } catch (StaleTokenException stale) {
-                    checked.complete("stale");
-                } catch (ConcurrencyFailureException notSeen) {
-                    checked.complete("again");
-                }
-            });
-            Actor.await("it waits", this::anInsertIsUnderWay);
-            assertThat(checked).isNotDone();
-        });
-        assertThat(Actor.get(checked)).isEqualTo(outcome);
-        inTransaction(status -> fence.check("a", Math.max(first, second)));
-    }
-
-    @Test
-    void aCheckHoldsOffNewerWritersUntilItsTransactionEnds() throws Exception {
-        inTransaction(status -> fence.check("stock:pen", 1));
-        CompletableFuture<Void> newer = new CompletableFuture<>();
-        inTransaction(status -> {
-            fence.check("stock:pen", 2);
-            other.begin(() -> {
-                setAmount(3, 3);
-                newer.complete(null);
-            });
-            Actor.await("it waits", other::isWaiting);
-            jdbc.update("update stock set amount = 2 where sku = 'pen'");
-            assertThat(newer).isNotDone();
-        });
-        Actor.get(newer);
-        assertThat(amount()).isEqualTo(3);
     }
 
     @Test
