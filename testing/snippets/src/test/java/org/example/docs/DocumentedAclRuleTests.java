@@ -21,8 +21,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.springframework.boot.actuate.data.redis.RedisHealthIndicator;
-import org.springframework.boot.actuate.health.Status;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -102,29 +100,31 @@ class DocumentedAclRuleTests {
         assertThatTheUserLocks();
     }
 
-    /** Of Spring Boot 3.5; that of 4 asks the same. */
     @Test
-    void springBootsOwnHealthOfRedisIsUpOnlyWithInfo() throws Exception {
-        pasteIntoAConnection(LINES);
-        RedisHealthIndicator health = new RedisHealthIndicator(user);
-        assertThat(health.health().getStatus()).isEqualTo(Status.DOWN);
-        pasteIntoAConnection(List.of("ACL SETUSER locks +info"));
-        assertThat(health.health().getStatus()).isEqualTo(Status.UP);
-        assertThat(Files.readString(Page.ROOT.resolve("docs/operations.md")))
-                .contains("Spring Boot's own health of Redis needs `+info`");
+    void theDocumentationGivesThisRule() {
+        assertThat(LINES).singleElement();
+        assertThat(rights("acl.redis")).containsExactlyInAnyOrderElementsOf(all(AclUser.REACH, AclUser.COMMANDS));
+        assertThat(rights("acl-recommended.redis"))
+                .containsExactlyInAnyOrderElementsOf(
+                        all(AclUser.REACH, AclUser.COMMANDS, AclUser.TRACKING, List.of("+info")));
+        assertThat(rights("acl-cluster.redis"))
+                .containsExactlyInAnyOrderElementsOf(all(
+                        AclUser.REACH,
+                        AclUser.COMMANDS,
+                        AclUser.TRACKING,
+                        AclUser.IN_A_CLUSTER,
+                        List.of("+cluster|info")));
     }
 
-    @Test
-    void theDocumentationGivesThisRule() throws IOException {
-        String documented = Files.readString(Page.ROOT.resolve("docs/operations.md"));
+    private static List<String> rights(String block) {
         String command = "ACL SETUSER locks on '>secret' -@all ";
-        assertThat(LINES).singleElement().asString().startsWith(command);
-        assertThat(LINES.get(0).substring(command.length()).replace("'", "").split(" "))
-                .containsExactlyInAnyOrder(Stream.concat(AclUser.REACH.stream(), AclUser.COMMANDS.stream())
-                        .toArray(String[]::new));
-        assertThat(documented)
-                .contains("`" + String.join(" ", AclUser.IN_A_CLUSTER) + "`")
-                .contains("`" + String.join(" ", AclUser.TRACKING) + "`")
-                .contains("`+" + AclUser.INTRODUCTION + "`");
+        String line = Regions.read().find(block).orElseThrow().get(0);
+        assertThat(line).startsWith(command);
+        return List.of(line.substring(command.length()).replace("'", "").split(" "));
+    }
+
+    @SafeVarargs
+    private static List<String> all(List<String>... rights) {
+        return Stream.of(rights).flatMap(List::stream).toList();
     }
 }
