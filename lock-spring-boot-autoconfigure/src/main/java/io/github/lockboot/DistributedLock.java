@@ -19,7 +19,7 @@ import java.lang.annotation.Target;
  *
  * <p>The key is evaluated once, before the method. The caller waits for the lock up to {@code lock.wait-time}. It gets a
  * {@link LockNotAcquiredException} if another held the lock for the whole time, and a {@link LockUnavailableException} if Redis is not
- * available. The method never runs without the lock. The caller gets what the method returns or throws; if the lock was lost while
+ * available. The method never starts without the lock. The caller gets what the method returns or throws; if the lock was lost while
  * the method ran, a {@link LockLostException} replaces its result.
  *
  * <p><b>Where.</b> On a method, also of an interface or superclass. On a class or interface, for all its public methods that have no

@@ -135,8 +135,8 @@ public interface NamedLock extends Lock {
     boolean isLocked();
 
     /**
-     * {@return the fencing token of the current thread's hold: larger than that of every earlier hold of this name} Pass it to the
-     * guarded resource, which refuses tokens smaller than the largest it has seen. Shared holds at the
+     * {@return the fencing token of the current thread's hold: larger than that of every earlier hold of this name, over a failover of
+     * Redis only if the clocks of its servers differ by less than the failover takes} Pass it to the guarded resource, which refuses tokens smaller than the largest it has seen. Shared holds at the
      * same time have one token: at least that of the last hold before them that was not shared, and less than that of the next.
      *
      * @throws IllegalMonitorStateException if the current thread does not hold the lock

@@ -35,7 +35,8 @@ import java.util.concurrent.locks.ReadWriteLock;
  * {@link IllegalStateException} at once, from every method that acquires the lock. Release the read side first, and check again what
  * was read once the write side is held.
  *
- * <p><b>Tokens.</b> Each hold of the write side has a larger {@linkplain NamedLock#fencingToken() fencing token} than all before.
+ * <p><b>Tokens.</b> Each hold of the write side has a larger {@linkplain NamedLock#fencingToken() fencing token} than all before,
+ * with the limit that is stated there.
  * Readers that hold the lock together have one token: at least that of the writer before them, and less than that of the next. A guard
  * that has seen a write with a newer token refuses that of a reader.
  */

@@ -48,7 +48,7 @@ public final class LeaderElection implements SmartLifecycle, ApplicationEventPub
         /** {@return the role} */
         String role();
 
-        /** {@return the fencing token of the leadership, larger than those of all before} */
+        /** {@return the fencing token of the leadership, as {@link io.github.lockboot.NamedLock#fencingToken()}} */
         long fencingToken();
     }
 

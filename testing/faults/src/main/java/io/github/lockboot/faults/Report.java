@@ -121,7 +121,7 @@ final class Report {
                 "fault",
                 "injection",
                 "this library: runs",
-                "violations",
+                "violations of what is promised here",
                 "worst recovery",
                 "two holders for",
                 "stale writes refused",
