@@ -119,6 +119,7 @@ final class Crew {
         LongFunction<Lock> locks = locks(number);
         boolean writer = round.isWriter(number);
         boolean reader = round.load().kind() == Load.Kind.WRITER && !writer;
+        boolean working = reader || round.load().kind() == Load.Kind.WORKING;
         boolean pausing = writer || round.load().kind() == Load.Kind.PAUSING;
         long counted = 0;
         long acquired = 0;
@@ -130,7 +131,7 @@ final class Crew {
             long before = round.load().isOpen() ? awaitDue() : System.nanoTime();
             lock.lock();
             long after = System.nanoTime();
-            if (reader) {
+            if (working) {
                 pause();
             }
             for (int hold = 1; hold < holds; hold++) {
@@ -177,7 +178,7 @@ final class Crew {
         int names = round.load().names();
         String name = nameOf(number);
         return switch (round.load().kind()) {
-            case EXCLUSIVE, PAUSING -> {
+            case EXCLUSIVE, PAUSING, WORKING -> {
                 Lock only = client.lock(name);
                 yield names == 1 ? turn -> only : turn -> client.lock(nameOf((number + turn * turns.length) % names));
             }

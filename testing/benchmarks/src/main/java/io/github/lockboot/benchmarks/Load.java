@@ -1,7 +1,7 @@
 package io.github.lockboot.benchmarks;
 
 /**
- * What one process does in a round: so many threads lock and unlock, and do nothing in between. In its k-th turn thread t takes the
+ * What one process does in a round: so many threads lock and unlock, and do nothing in between, unless its kind says so. In its k-th turn thread t takes the
  * name t + k * threads, modulo the number of names.
  *
  * @param perSecond how many turns are due in a second, whether or not those before have ended: an open loop. 0 for a closed loop,
@@ -14,6 +14,8 @@ record Load(int threads, int names, int holds, boolean isVirtual, Kind kind, int
         EXCLUSIVE,
         /** After a pause of {@link #PAUSE_MILLIS}. */
         PAUSING,
+        /** For {@link #PAUSE_MILLIS}, as one that asks a database. */
+        WORKING,
         /** In 19 turns of 20 its read side, else its write side, by chance. */
         READERS,
         /** One of {@link #PERMITS} permits. */

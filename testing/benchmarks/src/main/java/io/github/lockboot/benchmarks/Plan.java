@@ -3,6 +3,7 @@ package io.github.lockboot.benchmarks;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 
 import io.github.lockboot.harness.Contender;
 
@@ -27,6 +28,11 @@ record Plan(
         boolean isOfAll) {
 
     private static final String QUICK = "quick";
+
+    /** Those that a short run leaves out. */
+    private static final Set<Scenario> LONG =
+            Set.of(Scenario.FOUR_JVMS_REMOTE, Scenario.FOUR_JVMS_WORKING, Scenario.WARMING);
+
     private static final String PROFILE = "profile";
     private static final String PROFILE_RAW = "raw";
 
@@ -53,8 +59,7 @@ record Plan(
         boolean raw = profile && words.remove(PROFILE_RAW);
         List<Scenario> scenarios = words.isEmpty()
                 ? Arrays.stream(Scenario.values())
-                        .filter(scenario ->
-                                !quick || scenario != Scenario.FOUR_JVMS_REMOTE && scenario != Scenario.WARMING)
+                        .filter(scenario -> !quick || !LONG.contains(scenario))
                         .toList()
                 : words.stream().map(Scenario::withId).toList();
         if (profile) {

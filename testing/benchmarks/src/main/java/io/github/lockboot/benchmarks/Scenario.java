@@ -48,6 +48,12 @@ enum Scenario {
     ONE_JVM_REMOTE("16 threads of one JVM, one name, 0.5 ms round trip", 1, Load.threads(16), true, withJdk()),
     FOUR_JVMS("4 JVMs of 4 threads, one name", 4, Load.threads(4), false, withStrict()),
     FOUR_JVMS_REMOTE("4 JVMs of 4 threads, one name, 0.5 ms round trip", 4, Load.threads(4), true, withStrict()),
+    FOUR_JVMS_WORKING(
+            "4 JVMs of 4 threads, one name, 5 ms of work under the lock",
+            4,
+            Load.threads(4).of(Kind.WORKING),
+            false,
+            List.of(RAW, OURS, RLOCK, SI_PUB_SUB, LOCK4J)),
     TAKE_OVER(
             "2 JVMs of one thread that pauses before each turn",
             2,
