@@ -106,8 +106,8 @@ class DocumentedAclRuleTests {
         assertThat(rights("acl.redis"))
                 .containsExactlyInAnyOrderElementsOf(all(Stream.of(AclUser.REACH, AclUser.COMMANDS)));
         assertThat(rights("acl-recommended.redis"))
-                .containsExactlyInAnyOrderElementsOf(all(
-                        Stream.of(AclUser.REACH, AclUser.COMMANDS, AclUser.TRACKING, List.of("+info"))));
+                .containsExactlyInAnyOrderElementsOf(
+                        all(Stream.of(AclUser.REACH, AclUser.COMMANDS, AclUser.TRACKING, List.of("+info"))));
         assertThat(rights("acl-cluster.redis"))
                 .containsExactlyInAnyOrderElementsOf(all(Stream.of(
                         AclUser.REACH,
