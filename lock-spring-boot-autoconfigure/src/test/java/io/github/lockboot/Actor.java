@@ -27,7 +27,6 @@ public final class Actor implements AutoCloseable {
             "virtual".equals(System.getProperty("actors")) ? virtualThreads() : Thread::new;
 
     private final AtomicReference<Thread> thread = new AtomicReference<>();
-    private volatile boolean busy;
     private final ExecutorService executor = Executors.newSingleThreadExecutor(task -> {
         Thread made = FACTORY.newThread(task);
         made.setName("actor");
@@ -59,13 +58,9 @@ public final class Actor implements AutoCloseable {
     public <T> CompletableFuture<T> start(Callable<T> step) {
         CompletableFuture<T> result = new CompletableFuture<>();
         executor.execute(() -> {
-            busy = true;
             try {
-                T value = step.call();
-                busy = false;
-                result.complete(value);
+                result.complete(step.call());
             } catch (Throwable failure) {
-                busy = false;
                 result.completeExceptionally(failure);
             }
         });
@@ -84,12 +79,8 @@ public final class Actor implements AutoCloseable {
         thread.get().interrupt();
     }
 
-    /** Whether its thread is parked in what it does, and neither idle nor only on its way through a mutex. */
+    /** Whether its thread is parked in what it does, and not only on its way through a mutex. */
     public boolean isWaiting() {
-        return busy && isParked() && busy;
-    }
-
-    private boolean isParked() {
         Thread current = thread.get();
         return current != null
                 && (current.getState() == Thread.State.WAITING || current.getState() == Thread.State.TIMED_WAITING)
