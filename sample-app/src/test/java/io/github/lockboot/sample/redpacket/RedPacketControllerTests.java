@@ -86,7 +86,7 @@ class RedPacketControllerTests {
     @Test
     void aGrabWhoseLockAnotherHoldsIsAConflict() {
         String id = create("1", 1);
-        NamedLock lock = sample.bean(LockRegistry.class).get("o1" + id);
+        NamedLock lock = sample.bean(LockRegistry.class).get("packet:o1" + id);
         lock.lock();
         try {
             grab(id, "o1").assertProblem(409, "try again");
