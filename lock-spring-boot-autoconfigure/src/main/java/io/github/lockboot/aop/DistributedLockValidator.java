@@ -11,7 +11,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
@@ -22,12 +21,9 @@ import io.github.lockboot.aop.InvalidLockDefinitionException.Finding;
 import io.github.lockboot.internal.Troubleshooting;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.springframework.aop.framework.AopProxyUtils;
-import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.beans.factory.config.SmartInstantiationAwareBeanPostProcessor;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.event.ContextRefreshedEvent;
@@ -37,8 +33,7 @@ import org.springframework.core.PriorityOrdered;
  * Fails the start of an application with one list of all that is wrong with its {@link DistributedLock} methods, those of lazy beans
  * included. Warns of those of a child context that has no proxies.
  *
- * <p>It is a post-processor of the factory, so that it knows which beans the container creates, and which of them it injects before they
- * are complete.
+ * <p>It is the first post-processor of the factory, so that {@link LockedBeans} sees also the beans that others need.
  */
 public final class DistributedLockValidator
         implements BeanFactoryPostProcessor,
@@ -56,9 +51,6 @@ public final class DistributedLockValidator
     private final IntSupplier maxHolders;
     private final Set<String> groups = new TreeSet<>();
     private final NamelessKeys nameless = new NamelessKeys();
-    private final Set<String> created = ConcurrentHashMap.newKeySet();
-    private final Set<String> injectedEarly = ConcurrentHashMap.newKeySet();
-    private volatile boolean checked;
 
     /**
      * @param advisor finds and parses the annotations
@@ -93,55 +85,7 @@ public final class DistributedLockValidator
 
     @Override
     public void postProcessBeanFactory(ConfigurableListableBeanFactory own) {
-        own.addBeanPostProcessor(new Creation());
-    }
-
-    /**
-     * Sees each bean that the container creates. Spring creates the proxy of a bean that is injected before it is complete early, and passes the
-     * bean itself to later post-processors: methods that these find in it and call run without their locks.
-     */
-    private final class Creation implements SmartInstantiationAwareBeanPostProcessor {
-
-        @Override
-        public Object postProcessBeforeInitialization(Object bean, String beanName) {
-            if (!checked) {
-                created.add(beanName);
-            }
-            return bean;
-        }
-
-        /** @throws InvalidLockDefinitionException if the start is over and the bean has locked methods */
-        @Override
-        public Object getEarlyBeanReference(Object bean, String beanName) {
-            if (!(bean instanceof FactoryBean)) { // the proxy wraps its object, which is complete
-                injectedEarly.add(beanName);
-            }
-            if (checked) {
-                List<Finding> findings = new ArrayList<>();
-                checkCircle(beanName, AopProxyUtils.ultimateTargetClass(bean), findings);
-                refuse(findings);
-            }
-            return bean;
-        }
-    }
-
-    private void checkCircle(String beanName, Class<?> type, List<Finding> findings) {
-        if (injectedEarly.contains(beanName)) {
-            beans.methodsOf(type).stream()
-                    .findFirst()
-                    .ifPresent(method -> new LockedMethod(method, type, findings)
-                            .add(
-                                    "may be called without its lock, because bean '" + beanName
-                                            + "' is part of a circular reference and was injected before it was fully initialized",
-                                    "put @Lazy on one of the injection points of the circular reference"));
-        }
-    }
-
-    private static void refuse(List<Finding> findings) {
-        if (!findings.isEmpty()) {
-            throw new InvalidLockDefinitionException(
-                    findings.stream().distinct().toList());
-        }
+        own.addBeanPostProcessor(beans);
     }
 
     /**
@@ -157,13 +101,13 @@ public final class DistributedLockValidator
         Set<Class<?>> seen = new HashSet<>();
         for (String beanName : beanFactory.getBeanDefinitionNames()) {
             Class<?> type = beans.typeOf(beanName);
-            Set<Method> methods = beans.methodsOf(type);
-            if (type != null && !methods.isEmpty() && !isReplaced(beanName, type)) {
+            Set<Method> methods = type == null ? Set.of() : beans.methodsOf(type);
+            if (type != null && !methods.isEmpty() && !beans.isReplaced(beanName, type)) {
                 check(beanName, type, methods, seen.add(type), overridden, findings);
             }
         }
-        refuse(findings);
-        checked = true;
+        InvalidLockDefinitionException.throwIfAny(findings);
+        beans.checked();
         if (hasLockedMethods()) {
             advisor.getAdvice().requireTemplate();
             nameless.warn();
@@ -191,11 +135,6 @@ public final class DistributedLockValidator
         return text.toLowerCase(Locale.ROOT).replaceAll("[^\\p{L}\\p{N}]", "");
     }
 
-    /** Whether a test has registered an object in the place of the bean, such as a mock. Spring creates no proxy for it, so it locks nothing. */
-    private boolean isReplaced(String beanName, Class<?> type) {
-        return !created.contains(beanName) && beans.isBare(beanFactory.getSingleton(beanName), type);
-    }
-
     private void check(
             String beanName,
             Class<?> type,
@@ -217,7 +156,7 @@ public final class DistributedLockValidator
                 checkDefinitions(locked, overridden);
             }
         }
-        checkCircle(beanName, type, findings);
+        beans.checkCircle(beanName, type, findings);
         if (beans.isBare(bean, type)) {
             new LockedMethod(methods.iterator().next(), type, findings)
                     .add(
@@ -293,16 +232,16 @@ public final class DistributedLockValidator
             LockedBeans descendants = new LockedBeans(advisor, context.getBeanFactory());
             for (String beanName : context.getBeanDefinitionNames()) {
                 Class<?> type = descendants.typeOf(beanName);
-                descendants.methodsOf(type).stream()
-                        .findFirst()
-                        .filter(method ->
-                                descendants.isBare(context.getBeanFactory().getSingleton(beanName), type))
-                        .ifPresent(method -> log.warn("@DistributedLock has no effect on "
-                                + new LockedMethod(method, type) + ", because bean '" + beanName
-                                + "' is in a child context without LockAutoConfiguration. Import it there, or move the"
-                                + " bean to the parent context; see " + Troubleshooting.PAGE
-                                + "a-bean-of-a-child-context-is-not-locked"));
+                if (type != null && descendants.isBare(context.getBeanFactory().getSingleton(beanName), type)) {
+                    descendants.methodsOf(type).stream().findFirst().ifPresent(method -> warn(method, type, beanName));
+                }
             }
         }
+    }
+
+    private static void warn(Method method, Class<?> type, String beanName) {
+        log.warn("@DistributedLock has no effect on " + new LockedMethod(method, type) + ", because bean '" + beanName
+                + "' is in a child context without LockAutoConfiguration. Import it there, or move the bean to the parent"
+                + " context; see " + Troubleshooting.PAGE + "a-bean-of-a-child-context-is-not-locked");
     }
 }

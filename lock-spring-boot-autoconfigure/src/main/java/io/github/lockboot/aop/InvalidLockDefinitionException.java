@@ -23,6 +23,13 @@ public class InvalidLockDefinitionException extends IllegalStateException {
         this.findings = List.copyOf(findings);
     }
 
+    static void throwIfAny(List<Finding> findings) {
+        if (!findings.isEmpty()) {
+            throw new InvalidLockDefinitionException(
+                    findings.stream().distinct().toList());
+        }
+    }
+
     /** {@return the findings, in the order found; never empty} */
     public List<Finding> getFindings() {
         return findings;
