@@ -20,7 +20,7 @@ import org.springframework.context.event.ContextClosedEvent;
  *
  * <p>As soon as the context begins to close, all waits end, because waiting requests would delay the shutdown of the web server.
  * After the web server and executors have stopped, and before connection factories do, the locks still held have the grace
- * period to be released. A context that is stopped without being closed keeps its locks.
+ * period to be released. A context that is stopped without being closed keeps its locks. When it is started again, locks connect again.
  */
 class LockLifecycle implements ApplicationListener<ContextClosedEvent>, SmartLifecycle {
 
@@ -34,6 +34,7 @@ class LockLifecycle implements ApplicationListener<ContextClosedEvent>, SmartLif
     private final BooleanSupplier lockedMethods;
     private final AtomicBoolean closing = new AtomicBoolean();
     private volatile boolean running;
+    private boolean started;
 
     /** @param lockedMethods whether there are annotated methods */
     LockLifecycle(ConfigurableApplicationContext context, LockProperties properties, BooleanSupplier lockedMethods) {
@@ -55,7 +56,13 @@ class LockLifecycle implements ApplicationListener<ContextClosedEvent>, SmartLif
     @Override
     public void start() {
         running = true;
-        new LockStartup(context, properties, lockedMethods.getAsBoolean(), closing).run();
+        LockStartup startup = new LockStartup(context, properties, lockedMethods.getAsBoolean(), closing);
+        if (started) {
+            startup.runAgain();
+        } else {
+            started = true;
+            startup.run();
+        }
     }
 
     @Override

@@ -235,7 +235,7 @@ record LockProperties(
     }
 
     /**
-     * @param commandTimeout Timeout of a Redis command of a lock, and of each step of connecting, from 10ms to less than lock.ttl. 2s, or
+     * @param commandTimeout Timeout of a Redis command of a lock, from 10ms to less than lock.ttl. 2s, or
      *     half of lock.ttl if that is less.
      * @param acknowledge Who must acknowledge a grant or a renewal before it is valid.
      * @param connectAtStartup Whether an application that uses locks connects before it accepts requests, not at the first lock.

@@ -7,6 +7,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockTemplate;
@@ -82,6 +83,15 @@ class LockStartup {
         }
     }
 
+    /** After a stop, before which Redis was checked. Waits for nothing. */
+    void runAgain() {
+        if (connects) {
+            toConnect()
+                    .forEach(name ->
+                            context.getBean(name, RedisLockRegistry.class).connect());
+        }
+    }
+
     private void connect() {
         List<Finding> findings = List.of();
         try {
@@ -103,21 +113,24 @@ class LockStartup {
     /** Connects the registries of parent contexts, too. They check their own. */
     private CompletableFuture<List<Finding>> connected() {
         List<CompletableFuture<List<Finding>>> all = new ArrayList<>();
-        for (String name : names(context)) {
-            boolean local = context.containsLocalBean(name);
-            if (!local || isToBeReported(name)) {
-                RedisLockRegistry registry = context.getBean(name, RedisLockRegistry.class);
-                all.add(
-                        local && check != StartupCheck.OFF
-                                ? registry.check()
-                                : registry.connect().handle((none, failure) -> List.of()));
-            }
+        for (String name : toConnect()) {
+            RedisLockRegistry registry = context.getBean(name, RedisLockRegistry.class);
+            all.add(
+                    context.containsLocalBean(name) && check != StartupCheck.OFF
+                            ? registry.check()
+                            : registry.connect().handle((none, failure) -> List.of()));
         }
         return CompletableFuture.allOf(all.toArray(CompletableFuture<?>[]::new))
                 .thenApply(none -> all.stream()
                         .flatMap(each -> each.join().stream())
                         .distinct()
                         .toList());
+    }
+
+    private List<String> toConnect() {
+        return Stream.of(names(context))
+                .filter(name -> !context.containsLocalBean(name) || isToBeReported(name))
+                .toList();
     }
 
     private void report(@Nullable List<Finding> findings, @Nullable Throwable failure) {

@@ -62,6 +62,11 @@ public interface GrantChannel extends AutoCloseable {
     /** Subscribes in the background, at the first call only. */
     default void open() {}
 
+    /** Subscribes, also during the pause after an attempt that has failed. */
+    default void reopen() {
+        open();
+    }
+
     default boolean isOpened() {
         return true;
     }

@@ -81,6 +81,9 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     private static final Set<LockEngine> OPEN =
             Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
+    /** How long connecting ahead waits for an attempt that neither succeeds nor fails. */
+    private static final long CONNECT_NANOS = TimeUnit.MINUTES.toNanos(1);
+
     private static final long CHECK_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long DRAIN_CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
@@ -104,7 +107,8 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     private final Map<String, List<LocalQueue>> transferred = new ConcurrentHashMap<>();
 
     private final Map<String, Acquisition> acquisitions = new ConcurrentHashMap<>();
-    private final CompletableFuture<Void> subscribed = new CompletableFuture<>();
+    /** Of the first subscription or, while connecting ahead, of the next. */
+    private volatile CompletableFuture<Void> subscribed = new CompletableFuture<>();
 
     /**
      * @param session begins each id, and names the channel of this registry
@@ -141,26 +145,47 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     }
 
     /**
-     * Acquires, renews and releases a lock, of which no listener is notified, and opens the channel ahead of the first wait.
+     * Acquires, renews and releases a lock, of which no listener is notified, and opens the channel ahead of the first wait. Waits for an
+     * attempt to connect that is under way, and for the first answer.
      *
      * @return completes once all is done, or after a second without the channel
      */
     public CompletableFuture<Void> connect(String name) {
-        long longerThanAnAnswer = 3 * TimeUnit.NANOSECONDS.toMillis(context.commandTimeout());
-        Terms brief = Terms.exclusive(longerThanAnAnswer, true);
-        LockRequest request = new LockRequest(name, null, brief, 0, 0, true, false);
+        long untilAnswered = TimeUnit.NANOSECONDS.toMillis(CONNECT_NANOS + 3 * context.commandTimeout());
+        Terms brief = Terms.exclusive(untilAnswered, true); // the time of connecting is a part of the lease
+        LockRequest request = new LockRequest(name, null, brief, CONNECT_NANOS, 0, true, false);
         EngineContext.requireStack();
-        FutureWaiter first = new FutureWaiter(context, request, null, null);
-        first.setTrial();
-        CompletableFuture<Lease> taken = start(first);
-        taken.whenComplete((lease, failure) -> openChannel()); // goes on trying until the store is there
+        if (!channel.isLive() && subscribed.isDone()) {
+            subscribed = new CompletableFuture<>();
+        }
+        CompletableFuture<Void> live = subscribed;
+        FutureWaiter waiter = new FutureWaiter(context, request, null, null);
+        waiter.setLastCall();
+        waiter.setTrial();
+        CompletableFuture<Lease> taken = start(waiter);
+        taken.whenComplete((lease, failure) ->
+                Failures.runAndLog("when the channel was opened", channel::reopen)); // tries until the store is there
         CompletableFuture<Void> connected = taken.thenCompose(lease -> {
-            context.schedule(CHECK_NANOS, () -> subscribed.complete(null));
-            return CompletableFuture.allOf(renewedAndReleased(Hold.of(lease)), subscribed);
+            context.schedule(CHECK_NANOS, () -> live.complete(null));
+            return CompletableFuture.allOf(renewedAndReleased(Hold.of(lease)), live);
         });
         // A future of its own: who does not wait for it any more does not keep it from releasing the lock. What depends
         // on it may block.
         return connected.thenApplyAsync(none -> none, context::runLater);
+    }
+
+    /**
+     * Runs the action on a worker when messages arrive for the first time, or again after connecting has failed, unless the engine is
+     * closing by then.
+     */
+    public void whenSubscribed(Runnable mayBlock) {
+        subscribed.thenRunAsync(
+                () -> {
+                    if (!context.isClosing()) {
+                        mayBlock.run();
+                    }
+                },
+                context::runLater);
     }
 
     /** {@return fails with the error of the store if it refuses the renewal or the release} */

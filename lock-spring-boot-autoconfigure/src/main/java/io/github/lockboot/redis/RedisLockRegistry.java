@@ -53,6 +53,8 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     /** The longest polling interval and command timeout accepted. */
     public static final Duration MAX_INTERVAL = Duration.ofDays(24);
 
+    private static final int CHECKS_OF_SLOW_REDIS = 3;
+
     /** What must acknowledge a grant, and a renewal, before it counts. */
     public enum Acknowledge {
         /** Nothing but the master. */
@@ -189,7 +191,8 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
 
     /**
      * Connects ahead of the first lock. Acquires, renews and releases a lock with a random name, so that the scripts are loaded, and
-     * subscribes to the channel on which Redis pushes grants. Does not block. If it fails, the first lock connects.
+     * subscribes to the channel on which Redis pushes grants. Does not block. An attempt to connect may take longer than a command: it
+     * succeeds or fails by the timeouts of the client, and is waited for up to a minute. If it fails, the first lock connects.
      *
      * @return a future that completes once the lock is released and the channel subscribed to, or after a second without the channel;
      *     exceptionally if the lock could not be acquired, renewed or released
@@ -200,23 +203,34 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
 
     /**
      * Connects, as {@link #connect} does, and checks whether Redis is suitable for locks. It reports what connecting ran into, such as
-     * a missing right or a channel that is refused, and reads the version and the eviction policy of Redis. Does not block.
+     * a missing right or a channel that is refused, and reads the version and the eviction policy of Redis. If Redis could not be asked,
+     * it checks once more as soon as messages of Redis arrive, and logs the problems found then. Does not block.
      *
      * @return a future that completes with the problems found; empty if there are none
      */
     public CompletableFuture<List<Finding>> check() {
+        return check(CHECKS_OF_SLOW_REDIS).thenApply(check -> {
+            if (check.couldNotAsk()) {
+                parts().engine.whenSubscribed(() -> check(1).thenAccept(SelfCheck::log));
+            }
+            return check.findings();
+        });
+    }
+
+    /** @param atMost how often to check, if the lock is not answered in time but Redis is there */
+    private CompletableFuture<SelfCheck> check(int atMost) {
         Parts with = parts();
+        SelfCheck check = new SelfCheck(with.connections.template(), with.store);
         return connect()
                 .handleAsync(
                         (none, failure) -> {
-                            SelfCheck check = new SelfCheck(with.connections.template(), with.store);
-                            List<Finding> findings =
-                                    check.run(with.engine.channel(), failure == null ? null : Futures.unwrap(failure));
+                            check.run(with.engine.channel(), failure == null ? null : Futures.unwrap(failure));
                             servers = check.servers();
                             announcesChanges = with.store.client().announcesChanges(); // known since the renewal
-                            return findings;
+                            return check.couldNotAsk() && !servers.isEmpty() && atMost > 1;
                         },
-                        with.connectors);
+                        with.connectors)
+                .thenCompose(again -> again ? check(atMost - 1) : CompletableFuture.completedFuture(check));
     }
 
     /**
@@ -436,7 +450,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         }
 
         /**
-         * Sets the timeout of a command, and of each step of connecting. 2 s by default.
+         * Sets the timeout of a command. 2 s by default. Connecting has at least 10 s, because a slow process needs them.
          *
          * @param timeout the timeout, from {@link #MIN_INTERVAL} to {@link #MAX_INTERVAL}
          * @return this builder

@@ -1,6 +1,7 @@
 package io.github.lockboot.redis;
 
 import java.lang.module.ModuleDescriptor.Version;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -9,9 +10,11 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 
 import io.github.lockboot.engine.GrantChannel;
 import io.github.lockboot.engine.StoreFailure;
+import io.github.lockboot.engine.StoreFailure.GrantedTooLateException;
 import io.github.lockboot.engine.StoreFailure.NotAcknowledgedException;
 import io.github.lockboot.internal.Failures;
 import io.github.lockboot.redis.protocol.RedisFailure;
@@ -39,12 +42,20 @@ final class SelfCheck {
             "+ping +eval +evalsha +time +get +set +del +pttl +pexpire +publish +subscribe +unsubscribe"
                     + " +client|tracking +client|caching";
 
+    /** Enough that a node without all slots has not all of these. */
+    private static final int NAMES_TRIED = 50;
+
     private static final String ACKNOWLEDGING = " +role +wait +waitaof";
+
+    private static final Pattern REFUSAL_OF_CHANNEL =
+            Pattern.compile("^Redis\\hrefuses\\hto\\hpublish\\h|\\bNOPERM\\h|\\bunknown\\hcommand\\b");
 
     private final Supplier<StringRedisTemplate> template;
     private final ScriptStore store;
     private final Set<String> products = new TreeSet<>();
     private final List<Finding> findings = new ArrayList<>();
+    private boolean couldNotAsk;
+    private boolean notOneServer;
 
     SelfCheck(Supplier<StringRedisTemplate> template, ScriptStore store) {
         this.template = template;
@@ -56,32 +67,88 @@ final class SelfCheck {
         return String.join(" and ", products);
     }
 
+    /** {@return the problems found} */
+    List<Finding> findings() {
+        return List.copyOf(findings);
+    }
+
+    /** Whether connecting failed because there was no connection, or no answer in time. */
+    boolean couldNotAsk() {
+        return couldNotAsk;
+    }
+
+    /** Logs the problems, unless Redis could not be asked. */
+    void log() {
+        if (!couldNotAsk) {
+            findings.forEach(log::warn);
+        }
+    }
+
     /**
-     * Reads INFO once.
+     * Reads INFO once, if there is a connection.
      *
      * @param channel has been opened
      * @param notConnected why connecting has failed; null if it has not
      */
-    List<Finding> run(GrantChannel channel, @Nullable Throwable notConnected) {
-        if (notConnected != null) {
-            addFailure(notConnected.getCause() != null ? notConnected.getCause() : notConnected);
-        } else if (channel.problem() != null) {
-            add(
-                    channel.problem(),
-                    "give the user these rights: &" + store.keyOf("*") + " +publish +subscribe +unsubscribe; where the"
-                            + " server lets scripts publish only on channels of the slot of their key, locks work without"
-                            + " messages");
+    void run(GrantChannel channel, @Nullable Throwable notConnected) {
+        Throwable failure =
+                notConnected != null && notConnected.getCause() != null ? notConnected.getCause() : notConnected;
+        couldNotAsk = failure != null && isUnanswered(failure);
+        if (failure == null || RedisFailure.of(failure) != StoreFailure.NOT_SENT) {
+            readInfo(failure == null);
         }
+        if (notOneServer) {
+            return; // which explains the rest
+        }
+        if (failure != null) {
+            addFailure(failure);
+        } else if (channel.problem() != null) {
+            addProblem(channel.problem());
+        }
+    }
+
+    private void readInfo(boolean warning) {
         try (RedisConnection connection =
                 template.get().getRequiredConnectionFactory().getConnection()) {
             checkServers(connection);
         } catch (RuntimeException failure) {
-            if (notConnected == null) {
+            if (warning) {
                 log.warn("Redis does not show its version and maxmemory-policy (" + Failures.reasonOf(failure)
                         + "): allow INFO, or check them yourself");
             }
         }
-        return List.copyOf(findings);
+    }
+
+    /** Of the channel. It may also be an outage that is over, or that of a factory that was stopped meanwhile. */
+    private void addProblem(String problem) {
+        add(
+                problem,
+                REFUSAL_OF_CHANNEL.matcher(problem).find()
+                        ? "give the user these rights: &" + store.keyOf("*") + " +publish +subscribe +unsubscribe;"
+                                + " where the server lets scripts publish only on channels of the slot of their key,"
+                                + " locks work without messages"
+                        : "check spring.data.redis.* and the network; until the channel works, locks are slower");
+    }
+
+    private void addNodeOfCluster(Throwable refusal) {
+        notOneServer = true;
+        add(
+                "Redis is a node of a Cluster and does not have all locks, but is used as a single server ("
+                        + Failures.reasonOf(refusal) + ")",
+                "set spring.data.redis.cluster.nodes instead of spring.data.redis.host and spring.data.redis.url");
+    }
+
+    /** A Cluster of one node, or behind a proxy, has all locks at its address. */
+    private void checkHasAllLocks(RedisConnection connection) {
+        for (int i = 0; i < NAMES_TRIED && !notOneServer; i++) {
+            try {
+                connection.stringCommands().get(store.keyOf("startup:" + i).getBytes(StandardCharsets.UTF_8));
+            } catch (RuntimeException refused) {
+                if (RedisFailure.isOfRedirection(refused)) {
+                    addNodeOfCluster(refused);
+                }
+            }
+        }
     }
 
     private void add(String problem, String action) {
@@ -98,6 +165,8 @@ final class SelfCheck {
                             + Failures.reasonOf(failure) + "), so locks fail with LockUnavailableException",
                     "connect replicas to every master, for aof use Redis 7.2 or newer with appendonly, allow"
                             + ACKNOWLEDGING + ", or remove lock.redis.acknowledge"));
+        } else if (RedisFailure.isOfRedirection(failure) && store.client().failureOf(failure) != StoreFailure.NOT_NOW) {
+            addNodeOfCluster(failure);
         } else if (RedisFailure.isOfScriptText(failure)) {
             add(
                     "A proxy before Redis refuses the text of the scripts of locks (" + Failures.reasonOf(failure)
@@ -120,6 +189,7 @@ final class SelfCheck {
     private static boolean isUnanswered(Throwable failure) {
         return RedisFailure.of(failure) == StoreFailure.NOT_SENT
                 || failure instanceof TimeoutException
+                || failure instanceof GrantedTooLateException
                 || failure instanceof RedisConnectionFailureException;
     }
 
@@ -133,11 +203,21 @@ final class SelfCheck {
                 }
             }
         } else {
-            checkServer("Redis", connection.serverCommands().info());
+            String mode = checkServer("Redis", connection.serverCommands().info());
+            if (mode.equals("sentinel")) {
+                notOneServer = true;
+                add(
+                        "Redis is a Sentinel, which has no locks",
+                        "set spring.data.redis.sentinel.master and spring.data.redis.sentinel.nodes instead of"
+                                + " spring.data.redis.host and spring.data.redis.url");
+            } else if (mode.equals("cluster")) {
+                checkHasAllLocks(connection);
+            }
         }
     }
 
-    private void checkServer(String title, @Nullable Properties answer) {
+    /** {@return the mode of the server} */
+    private String checkServer(String title, @Nullable Properties answer) {
         Properties info = Objects.requireNonNull(answer);
         // Valkey reports the compatible version of Redis besides its own.
         String version = info.getProperty("redis_version", "");
@@ -156,6 +236,7 @@ final class SelfCheck {
                             + ", which evicts locks that are held once maxmemory is reached",
                     "set maxmemory-policy noeviction, or use a Redis for locks that is not a cache");
         }
+        return info.getProperty("redis_mode", "");
     }
 
     static boolean isTooOld(String version) {

@@ -9,7 +9,9 @@ import ch.qos.logback.classic.Logger;
 import io.github.lockboot.Actor;
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockTemplate;
+import io.github.lockboot.SlowStart;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.fixture.TcpProxy;
 import io.github.lockboot.internal.Troubleshooting;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.junit.jupiter.api.AfterEach;
@@ -202,6 +204,32 @@ class LockStartupCheckTests {
         server.kill();
         runner.withPropertyValues("lock.startup-check=fail")
                 .run(context -> assertThat(context).getFailure().hasStackTraceContaining("Redis could not be asked ("));
+    }
+
+    @Test
+    void failEndsNoStartThatIsSlow(CapturedOutput output) {
+        server.command("CONFIG", "SET", "maxmemory-policy", "noeviction");
+        try (TcpProxy proxy = TcpProxy.to(server)) {
+            SlowStart.delay(proxy);
+            new ApplicationContextRunner()
+                    .withConfiguration(AutoConfigurations.of(LockAutoConfiguration.class))
+                    .withPropertyValues("lock.startup-check=fail")
+                    .withBean(
+                            LettuceConnectionFactory.class,
+                            () -> new LettuceConnectionFactory(proxy.host(), proxy.port()))
+                    .run(context -> assertThat(context).hasNotFailed());
+        }
+        assertThat(output).contains("Distributed locks on " + server.product());
+    }
+
+    @Test
+    void whatIsWrongWithARedisThatWasDownAtTheStartIsInTheLogLater(CapturedOutput output) {
+        server.kill();
+        runner.run(context -> {
+            Actor.await("the warning", () -> output.getAll().contains("Redis could not be asked ("));
+            server.restart();
+            Actor.await("the other warning", () -> output.getAll().contains(EVICTS));
+        });
     }
 
     /** What merely could not be checked ends no start. */

@@ -8,12 +8,15 @@ import java.util.List;
 import java.util.Set;
 
 import io.github.lockboot.LockOptions;
+import io.github.lockboot.engine.GrantChannel;
+import io.github.lockboot.engine.PatientStore;
 import io.github.lockboot.fixture.AclUser;
 import io.github.lockboot.fixture.RedisBinary;
 import io.github.lockboot.fixture.RedisCluster;
 import io.github.lockboot.fixture.RedisSentinel;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.redis.protocol.RedisProgram;
+import io.github.lockboot.redis.protocol.ScriptStore;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.protocol.ProtocolVersion;
 import org.junit.jupiter.api.AfterAll;
@@ -31,8 +34,10 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.core.StringRedisTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.mock;
 
 class SelfCheckTests {
 
@@ -242,6 +247,29 @@ class SelfCheckTests {
                                             "give the user these rights: &lock:* +publish +subscribe +unsubscribe; ");
                         });
             }
+        }
+    }
+
+    @Test
+    void aChannelWhoseConnectionFailedIsNoReasonToAdviseRights() {
+        GrantChannel channel = new GrantChannel() {
+
+            @Override
+            public String problem() {
+                return "Subscribing to the channel lock:client:a failed, so waiters only poll: Connection refused";
+            }
+        };
+        try (TestRegistries registries = TestRegistries.on(server)) {
+            StringRedisTemplate template = new StringRedisTemplate(registries.connectionFactory());
+            Duration any = Duration.ofSeconds(1);
+            SelfCheck check =
+                    new SelfCheck(() -> template, PatientStore.on(mock(ScriptStore.Runner.class), any, any));
+            check.run(channel, null);
+            assertThat(check.findings())
+                    .singleElement()
+                    .satisfies(finding -> assertThat(finding.action())
+                            .startsWith("check spring.data.redis.* and the network; ")
+                            .doesNotContain("rights"));
         }
     }
 

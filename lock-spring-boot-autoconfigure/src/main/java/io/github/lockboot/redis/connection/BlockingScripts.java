@@ -37,11 +37,14 @@ public final class BlockingScripts implements ScriptStore.Runner {
 
     private final StringRedisTemplate template;
     private final Executor executor;
+    private final boolean followsRedirections;
     private final Map<String, CompletableFuture<Void>> newest = new ConcurrentHashMap<>();
 
-    BlockingScripts(StringRedisTemplate template, Executor executor) {
+    /** @param followsRedirections as {@link #followsRedirections} */
+    BlockingScripts(StringRedisTemplate template, Executor executor, boolean followsRedirections) {
         this.template = template;
         this.executor = executor;
+        this.followsRedirections = followsRedirections;
     }
 
     @Override
@@ -84,6 +87,11 @@ public final class BlockingScripts implements ScriptStore.Runner {
     @Override
     public Throwable whyUnanswered() {
         return new TimeoutException(RedisFailure.NO_ANSWER_OR_NO_CONNECTION);
+    }
+
+    @Override
+    public boolean followsRedirections() {
+        return followsRedirections;
     }
 
     @Override

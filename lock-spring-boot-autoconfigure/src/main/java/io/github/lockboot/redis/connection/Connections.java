@@ -6,6 +6,7 @@ import java.util.function.Supplier;
 
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.protocol.ScriptStore;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.BeanWrapper;
 import org.springframework.beans.PropertyAccessorFactory;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -58,7 +59,7 @@ public record Connections(Supplier<StringRedisTemplate> template, ScriptStore.Ru
         }
         StringRedisTemplate template = new StringRedisTemplate(factory);
         ScriptStore.Runner runner = lettuce == null
-                ? new BlockingScripts(template, workers)
+                ? new BlockingScripts(template, workers, !Boolean.FALSE.equals(property(factory, "redisClusterAware")))
                 : new LettuceScripts(() -> template, timer, workers, null, null);
         return new Connections(() -> template, runner);
     }
@@ -100,10 +101,13 @@ public record Connections(Supplier<StringRedisTemplate> template, ScriptStore.Ru
         if (lettuce != null) {
             return lettuce.getDatabase();
         }
+        return property(factory, "database") instanceof Integer number ? number : 0;
+    }
+
+    /** Of another client than Lettuce, whose classes may not be there; null if the factory does not have it. */
+    private static @Nullable Object property(RedisConnectionFactory factory, String name) {
         BeanWrapper other = PropertyAccessorFactory.forBeanPropertyAccess(factory);
-        return other.isReadableProperty("database") && other.getPropertyValue("database") instanceof Integer number
-                ? number
-                : 0;
+        return other.isReadableProperty(name) ? other.getPropertyValue(name) : null;
     }
 
     /** The topology of Redis, for messages. */

@@ -95,6 +95,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
 
     private final SerialExecutor sender;
     private volatile boolean connecting;
+    private volatile @Nullable Throwable notConnected; // why the last attempt failed; null once there is a connection
     private long refused; // attempts to connect, in a row
     private long nextAttempt;
     private boolean closed;
@@ -260,6 +261,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         AbstractRedisClient former = client;
         synchronized (waiting) {
             connecting = false;
+            notConnected = null;
             refused = 0;
             link = made;
             client = made.client;
@@ -276,13 +278,14 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private void onNotConnected(List<Call> before, Throwable failure) {
         synchronized (waiting) {
             connecting = false;
+            notConnected = failure;
             refused++;
             nextAttempt =
                     timer.nanoTime() + BETWEEN_ATTEMPTS.createDelay(refused).toNanos();
         }
         if (link == null) {
-            NotConnectedException notConnected = new NotConnectedException("no connection to Redis", failure);
-            before.forEach(call -> call.completeExceptionally(notConnected));
+            NotConnectedException none = new NotConnectedException("no connection to Redis", failure);
+            before.forEach(call -> call.completeExceptionally(none));
         }
     }
 
@@ -329,6 +332,20 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     @Override
     public boolean isConnecting() {
         return connecting && link == null;
+    }
+
+    @Override
+    public boolean followsRedirections() {
+        Link current = link;
+        return current == null || current.isOfCluster();
+    }
+
+    @Override
+    public Throwable whyUnanswered() {
+        Throwable last = notConnected;
+        return last == null || !isConnecting()
+                ? ScriptStore.Runner.super.whyUnanswered()
+                : new NotConnectedException("the connection is still being made; the last attempt failed", last);
     }
 
     @Override
@@ -541,7 +558,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
                 if (!begun) {
                     return RedisFailure.of(failure) == StoreFailure.NOT_SENT
                             ? failure
-                            : new NotConnectedException("no connection to Redis", failure);
+                            : new NotConnectedException("no connection to Redis", whyNotConnected(failure));
                 }
                 Link current = link;
                 return failure instanceof TimeoutException && (current == null || !reaches(current, key))
@@ -550,6 +567,15 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             } catch (Throwable notExplained) {
                 return failure;
             }
+        }
+
+        /** {@return why connecting again failed, if the call has only expired meanwhile and that is known} */
+        private Throwable whyNotConnected(Throwable failure) {
+            Link current = link;
+            Throwable why = own == null || current == null || !(failure instanceof TimeoutException)
+                    ? null
+                    : own.whyNotConnected(current.serverOf(key));
+            return why == null ? failure : why;
         }
 
         private void withdraw() {
@@ -626,15 +652,29 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             return new Link(commands, client);
         }
 
+        boolean isOfCluster() {
+            return commands.getConnection() instanceof StatefulRedisClusterConnection;
+        }
+
         /** The connection for commands on the key, of a Cluster that to one master; null if there is none yet. */
         @Nullable
         StatefulConnection<byte[], byte[]> to(byte[] key) {
             StatefulConnection<byte[], byte[]> used = commands.getConnection();
             if (used instanceof StatefulRedisClusterConnection<byte[], byte[]> cluster) {
-                RedisClusterNode master = cluster.getPartitions().getPartitionBySlot(SlotHash.getSlot(key));
-                return master == null ? null : known(cluster, master.getUri());
+                RedisURI master = serverOf(key);
+                return master == null ? null : known(cluster, master);
             }
             return used;
+        }
+
+        /** The master of the key in a Cluster; null if there is none, or only one server. */
+        @Nullable
+        RedisURI serverOf(byte[] key) {
+            RedisClusterNode master =
+                    commands.getConnection() instanceof StatefulRedisClusterConnection<byte[], byte[]> cluster
+                            ? cluster.getPartitions().getPartitionBySlot(SlotHash.getSlot(key))
+                            : null;
+            return master == null ? null : master.getUri();
         }
 
         /** The commands of that connection alone: they follow no redirection. */

@@ -8,9 +8,11 @@ import io.github.lockboot.internal.Failures;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
+import org.springframework.context.Lifecycle;
 import org.springframework.data.redis.connection.Message;
 import org.springframework.data.redis.connection.MessageListener;
 import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.Subscription;
 import org.springframework.data.redis.connection.SubscriptionListener;
 
@@ -44,9 +46,11 @@ final class Listening implements MessageListener, SubscriptionListener {
     /** Blocks. */
     void run(Connections connections, String channel) {
         Throwable failure = null;
+        boolean stopped = false;
         try {
-            RedisConnection made =
-                    connections.template().get().getRequiredConnectionFactory().getConnection();
+            RedisConnectionFactory factory = connections.template().get().getRequiredConnectionFactory();
+            stopped = factory instanceof Lifecycle known && !known.isRunning();
+            RedisConnection made = factory.getConnection();
             connection = made;
             if (!over) {
                 made.subscribe(this, channel.getBytes(StandardCharsets.UTF_8));
@@ -58,7 +62,7 @@ final class Listening implements MessageListener, SubscriptionListener {
             failure = thrown;
         }
         returned = true;
-        if (failure != null && subscribed) {
+        if (failure != null && (subscribed || stopped)) {
             subscription.onCut(this);
         } else if (failure != null) {
             subscription.onFailed(this, failure);

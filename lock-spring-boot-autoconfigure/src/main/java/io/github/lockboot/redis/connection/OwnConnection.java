@@ -1,16 +1,19 @@
 package io.github.lockboot.redis.connection;
 
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 
 import io.github.lockboot.internal.Timer;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SocketOptions.KeepAliveOptions;
 import io.lettuce.core.TimeoutOptions;
@@ -41,6 +44,12 @@ final class OwnConnection {
     /** The time grows to a second. A random half of it keeps many instances apart that have lost Redis together. */
     private static final Delay BETWEEN_ATTEMPTS =
             Delay.fullJitter(Duration.ofMillis(1), Duration.ofSeconds(1), 1, TimeUnit.MILLISECONDS);
+
+    /**
+     * Several round trips and, on a cold or starved JVM, much of its time: TLS, HELLO and the lookup of the address. A call that expires
+     * meanwhile closes a socket on which the server owes an answer, so a server that hangs is not waited for.
+     */
+    private static final Duration SHORTEST_HANDSHAKE = Duration.ofSeconds(10);
 
     private static final Duration LONGEST_BETWEEN_TOPOLOGIES = Duration.ofSeconds(5);
 
@@ -135,6 +144,13 @@ final class OwnConnection {
         }
     }
 
+    /** See {@link SocketWatchdog#whyNotConnected}. */
+    @Nullable
+    Throwable whyNotConnected(@Nullable RedisURI server) {
+        Made current = made;
+        return current == null ? null : current.watchdog.whyNotConnected(server);
+    }
+
     /** Lettuce asks the servers of a fixed list for their roles only when it connects. */
     private boolean renews(Made current, AbstractRedisClient client) {
         if (!ApplicationFactory.isFixedList(current.factory)) {
@@ -185,9 +201,10 @@ final class OwnConnection {
 
     private LettuceClientConfiguration clientOf(LettuceConnectionFactory target, SocketWatchdog sockets) {
         LettuceClientConfiguration client = target.getClientConfiguration();
-        ClientOptions options = optionsOf(client.getClientOptions().orElseGet(ClientOptions::create));
+        ClientOptions given = client.getClientOptions().orElseGet(ClientOptions::create);
+        ClientOptions options = optionsOf(given);
         LettuceClientConfigurationBuilder own = LettuceClientConfiguration.builder()
-                .commandTimeout(commandTimeout)
+                .commandTimeout(handshakeTimeout(given.getSocketOptions().getConnectTimeout()))
                 .shutdownTimeout(Duration.ZERO)
                 .clientOptions(target.isClusterAware() ? adaptive(options) : options)
                 .clientResources(resourcesOf(client, sockets))
@@ -198,6 +215,13 @@ final class OwnConnection {
             return (client.isStartTls() ? ssl.startTls() : ssl).build();
         }
         return own.build();
+    }
+
+    /** What Lettuce calls a command timeout ends its handshake, and commands of the library that block. Scripts have their own. */
+    private Duration handshakeTimeout(Duration ofApplication) {
+        return Stream.of(SHORTEST_HANDSHAKE, commandTimeout, ofApplication)
+                .max(Comparator.naturalOrder())
+                .orElseThrow();
     }
 
     /** By it CLIENT LIST shows which process holds a lock. Lettuce connects also if Redis refuses the name. */
@@ -215,7 +239,7 @@ final class OwnConnection {
                 .disconnectedBehavior(ClientOptions.DEFAULT_DISCONNECTED_BEHAVIOR)
                 .replayFilter(ClientOptions.DEFAULT_REPLAY_FILTER)
                 .socketOptions(keptAlive(given.getSocketOptions())
-                        .connectTimeout(commandTimeout)
+                        .connectTimeout(commandTimeout) // of TCP, which the kernels do
                         .build())
                 .timeoutOptions(TimeoutOptions.create()) // ScriptStore has timeouts
                 .build();

@@ -106,6 +106,13 @@ public final class PubSubGrantChannel implements GrantChannel {
     }
 
     @Override
+    public void reopen() {
+        open();
+        grants.endPause();
+        announcements.endPause();
+    }
+
+    @Override
     public boolean isOpened() {
         return grants.state != State.UNUSED;
     }
@@ -213,6 +220,7 @@ public final class PubSubGrantChannel implements GrantChannel {
         private volatile long heardAt;
         private volatile boolean everLive;
         private long pauseMillis;
+        private Timer.@Nullable Task pause; // until the next attempt
         private volatile @Nullable String problem; // null once it is live
 
         private Subscription(Supplier<String> channel, Consumer<String> receiver) {
@@ -239,13 +247,26 @@ public final class PubSubGrantChannel implements GrantChannel {
             }
         }
 
-        private void listenAfter(long pauseMillis) {
+        private synchronized void listenAfter(long pauseMillis) {
             try {
-                timer.schedule(TimeUnit.MILLISECONDS.toNanos(pauseMillis), this::listenInBackground);
+                pause = timer.schedule(TimeUnit.MILLISECONDS.toNanos(pauseMillis), this::endPause);
             } catch (Throwable notPlanned) {
                 state = State.UNUSED; // the next wait subscribes again
                 throw notPlanned;
             }
+        }
+
+        /** Subscribes again now, if it is to be done after a pause. */
+        private void endPause() {
+            synchronized (this) {
+                Timer.Task ended = pause;
+                if (ended == null) {
+                    return;
+                }
+                pause = null;
+                ended.cancel();
+            }
+            listenInBackground();
         }
 
         private void listen() {

@@ -1,5 +1,6 @@
 package io.github.lockboot.redis.connection;
 
+import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -14,9 +15,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 
+import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.Timer;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.protocol.CommandHandler;
 import io.lettuce.core.protocol.CommandType;
@@ -62,6 +65,9 @@ final class SocketWatchdog {
 
     private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    /** An attempt to connect that has failed. */
+    private record Failed(@Nullable SocketAddress server, Throwable why) {}
+
     private final Map<Channel, PendingReply> open = new ConcurrentHashMap<>();
     private final OnlySocket onlySocket = new OnlySocket();
     private final Timer timer;
@@ -70,6 +76,7 @@ final class SocketWatchdog {
     private final AtomicLong nextRefresh;
     private final AtomicLong nextClose;
     private volatile boolean closed;
+    private volatile @Nullable Failed failed; // null if the newest attempt did not
 
     SocketWatchdog(Timer timer, Duration commandTimeout, Executor executor) {
         this.timer = timer;
@@ -92,6 +99,10 @@ final class SocketWatchdog {
             public void afterChannelInitialized(Channel channel) {
                 application.afterChannelInitialized(channel);
                 PendingReply pending = new PendingReply();
+                RedisHandshakeHandler handshake = channel.pipeline().get(RedisHandshakeHandler.class);
+                if (handshake != null) {
+                    handshake.channelInitialized().whenComplete((none, failure) -> pending.onAttempted(failure));
+                }
                 channel.pipeline()
                         .addFirst(onlySocket)
                         .addFirst(pending)
@@ -122,6 +133,24 @@ final class SocketWatchdog {
         if (client instanceof RedisClusterClient cluster && isDue(nextRefresh)) {
             executor.execute(cluster::refreshPartitionsAsync);
         }
+    }
+
+    /**
+     * {@return why the newest attempt to connect failed; null if it has not}
+     *
+     * @param server null for any
+     */
+    @Nullable
+    Throwable whyNotConnected(@Nullable RedisURI server) {
+        Failed newest = failed;
+        if (newest == null) {
+            return null;
+        }
+        boolean asked = server == null
+                || newest.server instanceof InetSocketAddress address
+                        && address.getPort() == server.getPort()
+                        && address.getHostString().equals(server.getHost());
+        return asked ? newest.why : null;
     }
 
     /** Called when a server answers that it is a replica. */
@@ -161,6 +190,29 @@ final class SocketWatchdog {
 
         private volatile boolean owed;
         private volatile long since;
+        private volatile @Nullable SocketAddress server;
+
+        @Override
+        public void connect(
+                ChannelHandlerContext context, SocketAddress remote, SocketAddress local, ChannelPromise connected)
+                throws Exception {
+            server = remote;
+            connected.addListener(end -> {
+                if (!end.isSuccess()) {
+                    onAttempted(end.cause());
+                }
+            });
+            super.connect(context, remote, local, connected);
+        }
+
+        void onAttempted(@Nullable Throwable failure) {
+            Failed newest = failed;
+            if (failure != null) {
+                failed = new Failed(server, Futures.unwrap(failure));
+            } else if (newest != null && Objects.equals(newest.server, server)) {
+                failed = null;
+            }
+        }
 
         @Override
         public void write(ChannelHandlerContext context, Object bytes, ChannelPromise written) throws Exception {

@@ -52,6 +52,17 @@ public final class RedisFailure {
         return false;
     }
 
+    /** Whether a node of a Cluster refers to another node. */
+    public static boolean isOfRedirection(Throwable failure) {
+        for (Throwable t = failure; t != null; t = t.getCause()) {
+            String message = String.valueOf(t.getMessage());
+            if (message.startsWith("MOVED ") || message.startsWith("ASK ")) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Whether the server is a replica, which may have lost its master, or Lettuce only knows replicas. */
     public static boolean isOfReplica(Throwable failure) {
         String message = String.valueOf(failure.getMessage());

@@ -37,7 +37,13 @@ public final class ScriptStore implements LockStore {
 
         @Override
         default StoreFailure failureOf(@Nullable Throwable failure) {
-            return RedisFailure.of(failure);
+            boolean wrongServer = failure != null && !followsRedirections() && RedisFailure.isOfRedirection(failure);
+            return wrongServer ? StoreFailure.NOT_SENT : RedisFailure.of(failure); // as if nobody were there, for ever
+        }
+
+        /** {@return whether the client goes where a node of a Cluster refers it to} If not, that is no server for the key. */
+        default boolean followsRedirections() {
+            return true;
         }
 
         CompletableFuture<Reply> run(Consumer<Reply> late, LuaScript script, String key, byte[]... arguments);

@@ -42,7 +42,7 @@ class BlockingScriptsTests {
 
     private final Queue<Runnable> tasks = new ArrayDeque<>();
     private final BlockingScripts runner =
-            new BlockingScripts(new StringRedisTemplate(registries.connectionFactory()), tasks::add);
+            new BlockingScripts(new StringRedisTemplate(registries.connectionFactory()), tasks::add, true);
 
     @BeforeAll
     static void start() {
@@ -80,12 +80,15 @@ class BlockingScriptsTests {
     @Test
     void withoutAThreadItFailsAndTheNextOnTheKeyHasItsTurn() {
         AtomicInteger lacking = new AtomicInteger();
-        BlockingScripts scarce = new BlockingScripts(new StringRedisTemplate(registries.connectionFactory()), task -> {
-            if (lacking.getAndDecrement() > 0) {
-                throw new OutOfMemoryError("unable to create native thread");
-            }
-            tasks.add(task);
-        });
+        BlockingScripts scarce = new BlockingScripts(
+                new StringRedisTemplate(registries.connectionFactory()),
+                task -> {
+                    if (lacking.getAndDecrement() > 0) {
+                        throw new OutOfMemoryError("unable to create native thread");
+                    }
+                    tasks.add(task);
+                },
+                true);
         lacking.set(1);
         assertThat(inspect(scarce, "scarce")).isCompletedExceptionally();
         CompletableFuture<Reply> first = inspect(scarce, "scarce");
@@ -125,7 +128,7 @@ class BlockingScriptsTests {
                 TestRegistries application = TestRegistries.at(proxy.host(), proxy.port());
                 Actor actor = new Actor()) {
             BlockingScripts slow =
-                    new BlockingScripts(new StringRedisTemplate(application.connectionFactory()), tasks::add);
+                    new BlockingScripts(new StringRedisTemplate(application.connectionFactory()), tasks::add, true);
             inspect(slow, "a");
             tasks.remove().run(); // Redis knows the script
             CompletableFuture<Reply> call = slow.run(late::add, LuaScript.INSPECT, "a", new byte[0], SETTINGS);
@@ -152,7 +155,7 @@ class BlockingScriptsTests {
                             "Could not get a resource from the pool",
                             new NoSuchElementException("Timeout waiting for idle object"));
                 });
-        assertThat(inspect(new BlockingScripts(new StringRedisTemplate(none), Runnable::run), "a"))
+        assertThat(inspect(new BlockingScripts(new StringRedisTemplate(none), Runnable::run, true), "a"))
                 .failsWithin(Duration.ZERO)
                 .withThrowableThat()
                 .havingCause()
@@ -190,7 +193,7 @@ class BlockingScriptsTests {
         try (TcpProxy proxy = TcpProxy.to(server);
                 TestRegistries application = TestRegistries.at(proxy.host(), proxy.port())) {
             BlockingScripts mixedUp =
-                    new BlockingScripts(new StringRedisTemplate(application.connectionFactory()), Runnable::run);
+                    new BlockingScripts(new StringRedisTemplate(application.connectionFactory()), Runnable::run, true);
             assertThat(inspect(mixedUp, "a")).isCompleted();
             proxy.doubleReply();
             assertThat(inspect(mixedUp, "a")).isCompletedWithValueMatching(Reply.Plain.FREE::equals);

@@ -41,6 +41,7 @@ import org.springframework.data.redis.connection.MessageListener;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.SubscriptionListener;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -473,6 +474,52 @@ class PubSubGrantChannelTests {
         assertThat(asked).hasValue(2);
         timer.tick(WITHIN);
         assertThat(channel.isLive()).isFalse();
+    }
+
+    @Test
+    void aPauseEndsWhenItIsReopened() {
+        factory = () -> {
+            throw new IllegalStateException("away");
+        };
+        killSubscribersExcept(List.of());
+        Actor.await("it is not live", () -> !channel.isLive());
+        for (int i = 0; i < 100; i++) {
+            timer.tick(Duration.ofMillis(100));
+            Actor.await("all is done", () -> running.get() == 0);
+        }
+        factory = () -> registries.connectionFactory();
+        published = true;
+        int before = attempts.get();
+        channel.reopen();
+        Actor.await("it is live, and no time has passed", channel::isLive);
+        channel.reopen();
+        timer.tick(Duration.ofSeconds(20));
+        Actor.await("all is done", () -> running.get() == 0);
+        assertThat(attempts).as("one connection").hasValue(before + 1);
+    }
+
+    /** Its owner has stopped it, and starts it again. */
+    @Test
+    void aFactoryThatIsStoppedIsNoReasonToWarn() {
+        LettuceConnectionFactory stopped = new LettuceConnectionFactory(server.host(), server.port());
+        stopped.afterPropertiesSet();
+        stopped.start();
+        stopped.stop();
+        factory = () -> stopped;
+        try (LogReader log = new LogReader()) {
+            killSubscribersExcept(List.of());
+            Actor.await("it is not live", () -> !channel.isLive());
+            for (int i = 0; i < 100; i++) {
+                timer.tick(Duration.ofMillis(100));
+                Actor.await("all is done", () -> running.get() == 0);
+            }
+            assertThat(attempts).hasValueGreaterThan(2);
+            assertThat(log.warnings()).isEmpty();
+            assertThat(channel.problem()).isNull();
+            stopped.start();
+            awaitSubscribedAgain();
+        }
+        stopped.destroy();
     }
 
     @Test
