@@ -191,7 +191,8 @@ public abstract class LockRegistryContract {
 
         private void takeOverAndForget() throws Exception {
             Lease lease = registry().acquire(name, kind);
-            assertThat(otherRegistry().takeOver(lease.handOver(), kind).isValid()).isTrue();
+            assertThat(otherRegistry().takeOver(lease.handOver(), kind).isValid())
+                    .isTrue();
         }
 
         @Test
