@@ -44,8 +44,6 @@ class FakeServerTests {
 
     /** They say that the command was not run, for now. */
     static final List<String> REFUSALS = List.of(
-            "MOVED 866 127.0.0.1:1",
-            "ASK 866 127.0.0.1:1",
             "TRYAGAIN Multiple keys request during rehashing of slot",
             "CLUSTERDOWN Hash slot not served",
             "LOADING Redis is loading the dataset in memory",
@@ -59,8 +57,10 @@ class FakeServerTests {
             "@user_script: 37: -READONLY You can't write against a read only replica.",
             "ERR Error running script (call to f_1): @user_script:1: -OOM command not allowed");
 
-    /** They say nothing about whether it ran. */
+    /** They say nothing about whether it ran, or that it never will here, as a redirection that this client does not follow. */
     static final List<String> OTHER_ERRORS = List.of(
+            "MOVED 866 127.0.0.1:1",
+            "ASK 866 127.0.0.1:1",
             "ERR unknown command 'EVALSHA'",
             "WRONGTYPE Operation against a key holding the wrong kind of value",
             "NOAUTH Authentication required.",
