@@ -177,7 +177,7 @@ final class SimulatedUser {
         if (kind.isExclusive()
                 && world.kinds().contains(Kind.SHARED)
                 && world.random().nextInt(3) == 0) {
-            client.after(world.upTo(hold), () -> downgrade(Hold.of(lease)));
+            client.after(world.upTo(hold), () -> downgrade(lease));
         }
         endAfter(hold, lease, kind);
         client.after(hold, () -> client.after(world.random().nextBoolean() ? 0 : world.upTo(SECOND), this::ask));
@@ -187,21 +187,22 @@ final class SimulatedUser {
     private void endAfter(long nanos, Lease lease, Kind kind) {
         boolean hands = !kind.isShared() && world.random().nextInt(5) == 0;
         client.after(nanos, () -> {
-            if (!hands || !handOver(Hold.of(lease), kind)) {
+            if (!hands || !handOver(lease, kind)) {
                 release(lease);
             }
         });
     }
 
     /** Two who know of it may ask for it. {@return whether it could be handed over} */
-    private boolean handOver(Hold lease, Kind kind) {
+    private boolean handOver(Lease lease, Kind kind) {
+        Hold hold = Hold.of(lease);
         LocalQueue queue = client.engine
                 .queues()
-                .filter(each -> each.holds().contains(lease))
+                .filter(each -> each.holds().contains(hold))
                 .findFirst()
                 .orElse(null);
         Acquisition acquisition = client.engine.acquisitions().stream()
-                .filter(each -> each.id.equals(lease.acquisitionId()) && each.isGranted())
+                .filter(each -> each.id.equals(hold.acquisitionId()) && each.isGranted())
                 .findFirst()
                 .orElse(null);
         if (queue == null || acquisition == null || acquisition.isDowngraded() || !lease.isValid()) {
@@ -215,7 +216,7 @@ final class SimulatedUser {
                 lease.fencingToken());
         world.time().trace(() -> who + " hands over " + lease);
         world.witness().released(lease);
-        queue.handOver(lease, transfer).whenComplete(world.witness().watched((release, failure) -> {
+        queue.handOver(hold, transfer).whenComplete(world.witness().watched((release, failure) -> {
             if (release == Hold.Release.RELEASED) {
                 world.count("handed over");
                 for (int takers = world.random().nextInt(3); takers > 0; takers--) {
@@ -250,13 +251,14 @@ final class SimulatedUser {
         });
     }
 
-    private void downgrade(Hold lease) {
+    private void downgrade(Lease lease) {
+        Hold hold = Hold.of(lease);
         LocalQueue queue = client.engine.queue(LockKind.EXCLUSIVE, lease.name());
-        if (queue != null && lease.state() == Hold.State.HELD) {
+        if (queue != null && hold.state() == Hold.State.HELD) {
             world.count("downgraded");
             world.time().trace(() -> who + " downgrades " + lease);
             world.witness().downgraded(lease);
-            queue.downgrade(lease);
+            queue.downgrade(hold);
         }
     }
 

@@ -1,10 +1,9 @@
 package io.github.lockboot.memory;
 
+import io.github.lockboot.Actor;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockRegistryContract;
 import org.junit.jupiter.api.AfterEach;
-
-import static org.assertj.core.api.Assertions.assertThat;
 
 /** The contract in memory. */
 class MemoryLockTests extends LockRegistryContract {
@@ -26,6 +25,6 @@ class MemoryLockTests extends LockRegistryContract {
     void nothingIsLeftBehind() {
         one.close();
         other.close();
-        assertThat(one.inUse()).isZero();
+        Actor.await("nothing is in use", () -> one.inUse() == 0); // a loss may still be dealt with
     }
 }

@@ -47,6 +47,7 @@ class RedisOutageTests {
         try (RedisServer redis = RedisServer.start();
                 SampleInstance sample = SampleInstance.on(
                         redis, "--lock.redis.command-timeout=500ms", "--spring.data.redis.timeout=500ms")) {
+            await("it is connected", () -> sample.put("/accounts/a?balance=1").status() < 500);
             await("it leads", () -> log.getOut().contains("This instance leads 'publisher'"));
             redis.kill();
             await("it leads no more", () -> log.getOut().contains("that this instance leads no more"));
