@@ -12,6 +12,7 @@ import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockTemplate;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.core.MethodClassKey;
@@ -19,6 +20,9 @@ import org.springframework.util.ClassUtils;
 
 /** Runs a method under its locks. The annotations of each method are parsed once. */
 final class DistributedLockInterceptor implements InnerProxy.Locking {
+
+    /** Until the first call of a proxy around a proxy, no call can be that of an inner one. */
+    private static volatile boolean proxyAroundProxy;
 
     private final Map<MethodClassKey, MethodLocks> locks = new ConcurrentHashMap<>();
     private final ConfigurableBeanFactory beanFactory;
@@ -31,17 +35,27 @@ final class DistributedLockInterceptor implements InnerProxy.Locking {
 
     @Override
     public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-        if (InnerProxy.changesThread(invocation)) {
-            return invocation.proceed();
+        if (invocation.getThis() instanceof Advised) {
+            proxyAroundProxy = true;
         }
-        if (InnerProxy.isMarked(invocation)) {
-            return InnerProxy.proceed(invocation, null);
+        if (proxyAroundProxy) {
+            if (InnerProxy.changesThread(invocation)) {
+                return invocation.proceed();
+            }
+            if (InnerProxy.isMarked(invocation)) {
+                return InnerProxy.proceed(invocation, null);
+            }
         }
-        Object target = InnerProxy.targetOf(invocation);
+        Object target = targetOf(invocation);
         Class<?> targetClass = target != null
                 ? ClassUtils.getUserClass(target)
                 : invocation.getMethod().getDeclaringClass();
         return locksOf(invocation.getMethod(), targetClass).invoke(invocation);
+    }
+
+    /** {@return the bean behind all its locked proxies; null if there is none} */
+    static @Nullable Object targetOf(MethodInvocation invocation) {
+        return proxyAroundProxy ? InnerProxy.targetOf(invocation) : invocation.getThis();
     }
 
     /** Fails the start, rather than each call, if there is no template, or no unique one. */

@@ -122,7 +122,7 @@ class MethodLocks {
     /** Holds the locks until the method returns or, in an active transaction, until the transaction has ended. */
     @SuppressWarnings("NullAway") // the type argument allows null
     private @Nullable Object call(MethodInvocation invocation, Consumer<HeldLocks> acquired) throws Throwable {
-        List<Needed> needed = needed(InnerProxy.targetOf(invocation), invocation.getArguments());
+        List<Needed> needed = needed(DistributedLockInterceptor.targetOf(invocation), invocation.getArguments());
         List<LockContext> wanted = wanted(needed);
         boolean inTransaction = isInTransaction(invocation);
         if (inTransaction) {
@@ -154,7 +154,7 @@ class MethodLocks {
     /** Holds the locks until the stage that the method returns completes. */
     private Object callAsync(MethodInvocation invocation, Consumer<HeldLocks> acquired) {
         try {
-            List<Needed> needed = needed(InnerProxy.targetOf(invocation), invocation.getArguments());
+            List<Needed> needed = needed(DistributedLockInterceptor.targetOf(invocation), invocation.getArguments());
             List<LockContext> wanted = wanted(needed);
             return HeldLocks.<@Nullable Object>runAndReleaseAsync(
                     waits || InnerProxy.isOnThreadOfExecutor(invocation)

@@ -269,7 +269,7 @@ final class Acquisition {
         boolean again = question == Question.ASKED_AND_AGAIN;
         question = Question.NONE;
         if (reply != null) {
-            context.outage().answered();
+            context.answered();
         }
         if (hasEnded()) {
             onLateAnswer(reply);

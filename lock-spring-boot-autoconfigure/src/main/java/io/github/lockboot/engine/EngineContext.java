@@ -63,6 +63,7 @@ public final class EngineContext {
     private final OutageLog outage;
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private final Set<Hold> lost = ConcurrentHashMap.newKeySet();
+    private volatile boolean everUnanswered;
     private volatile Life life = Life.OPEN;
 
     /** @param random in [0, 1) */
@@ -78,13 +79,27 @@ public final class EngineContext {
         return log;
     }
 
-    OutageLog outage() {
-        return outage;
+    boolean isOutage() {
+        return outage.isGoing();
+    }
+
+    /** The store has answered a command. */
+    void answered() {
+        if (everUnanswered) {
+            outage.answered();
+        }
+    }
+
+    /** The store does not answer; no call has failed. */
+    void unanswered(String reason) {
+        everUnanswered = true;
+        outage.unanswered(reason);
     }
 
     /** A call of the store has failed. */
     void failed(String reason, @Nullable Throwable cause) {
         if (!isClosing() && !(cause instanceof GrantedTooLateException)) {
+            everUnanswered = true;
             outage.failed(reason + (cause == null ? "" : " (" + Failures.reasonOf(cause) + ")"));
         }
     }

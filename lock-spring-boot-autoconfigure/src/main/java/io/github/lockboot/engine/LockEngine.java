@@ -549,7 +549,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
             context.failed(store.displayName() + NO_ANSWER, cause);
             throw new LockUnavailableException(name, store.displayName() + NO_ANSWER, cause);
         }
-        context.outage().answered();
+        context.answered();
         return reply;
     }
 
@@ -596,16 +596,16 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     @Override
     public boolean onAnswer(@Nullable Throwable failure) {
         if (failure == null) {
-            context.outage().answered();
+            context.answered();
         } else if (!context.isClosing()) {
-            context.outage().unanswered(store.displayName() + NO_ANSWER + " (" + Failures.reasonOf(failure) + ")");
+            context.unanswered(store.displayName() + NO_ANSWER + " (" + Failures.reasonOf(failure) + ")");
         }
-        return failure == null && !context.outage().isGoing();
+        return failure == null && !context.isOutage();
     }
 
     @Override
     public void onSubscribed() {
-        context.outage().answered();
+        context.answered();
         subscribed.complete(null);
         acquisitions.values().forEach(Acquisition::mayHaveMissedPush);
     }

@@ -45,7 +45,7 @@ abstract class FirstLines {
 
     @Test
     void theMethodRunsUnderTheLockOfItsKey() throws Exception {
-        CompletableFuture<String> grabbed = template.execute("o1p1", () -> {
+        CompletableFuture<String> grabbed = template.execute("packet:o1p1", () -> {
             CompletableFuture<String> other = CompletableFuture.supplyAsync(() -> grab("p1", "o1"));
             Thread.sleep(200);
             assertThat(other).isNotDone();
