@@ -7,6 +7,7 @@ import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
+import org.springframework.aop.ClassFilter;
 import org.springframework.aop.PointcutAdvisor;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.SpringProxy;
@@ -142,10 +143,15 @@ final class InnerProxy implements MethodInterceptor {
     }
 
     /** They match proxies, not the beans themselves. */
-    private static final class LockedProxies extends StaticMethodMatcherPointcut {
+    private static final class LockedProxies extends StaticMethodMatcherPointcut implements ClassFilter {
 
         LockedProxies() {
-            setClassFilter(type -> SpringProxy.class.isAssignableFrom(type) && LockAnnotations.areAnywhereIn(type));
+            setClassFilter(this);
+        }
+
+        @Override
+        public boolean matches(Class<?> type) {
+            return SpringProxy.class.isAssignableFrom(type) && LockAnnotations.areAnywhereIn(type);
         }
 
         @Override
