@@ -101,6 +101,7 @@ final class SocketWatchdog {
                 PendingReply pending = new PendingReply();
                 RedisHandshakeHandler handshake = channel.pipeline().get(RedisHandshakeHandler.class);
                 if (handshake != null) {
+                    pending.handshake = true;
                     handshake.channelInitialized().whenComplete((none, failure) -> pending.onAttempted(failure));
                 }
                 channel.pipeline()
@@ -123,7 +124,7 @@ final class SocketWatchdog {
     void onSilence(@Nullable AbstractRedisClient client) {
         long now = timer.nanoTime();
         Set<SocketAddress> silent = open.entrySet().stream()
-                .filter(each -> each.getValue().owed && now - each.getValue().since >= commandTimeoutNanos)
+                .filter(each -> each.getValue().isSilent(now))
                 .map(each -> each.getKey().remoteAddress())
                 .filter(Objects::nonNull)
                 .collect(Collectors.toSet());
@@ -185,11 +186,15 @@ final class SocketWatchdog {
         return connection instanceof RedisChannelHandler<?, ?> known && known.isClosed();
     }
 
-    /** Whether, and since when, the server owes an answer. Written by the socket's thread. */
+    /**
+     * Whether, and since when, the server owes an answer. It owes one during the whole handshake, also between two of its answers: a lost
+     * one would not be missed there. Written by the socket's thread.
+     */
     private final class PendingReply extends ChannelDuplexHandler {
 
+        private volatile boolean handshake;
         private volatile boolean owed;
-        private volatile long since;
+        private volatile long since = timer.nanoTime();
         private volatile @Nullable SocketAddress server;
 
         @Override
@@ -205,7 +210,12 @@ final class SocketWatchdog {
             super.connect(context, remote, local, connected);
         }
 
+        boolean isSilent(long now) {
+            return (owed || handshake) && now - since >= commandTimeoutNanos;
+        }
+
         void onAttempted(@Nullable Throwable failure) {
+            handshake = false;
             Failed newest = failed;
             if (failure != null) {
                 failed = new Failed(server, Futures.unwrap(failure));
@@ -226,6 +236,9 @@ final class SocketWatchdog {
         @Override
         public void channelRead(ChannelHandlerContext context, Object bytes) throws Exception {
             owed = false;
+            if (handshake) {
+                since = timer.nanoTime();
+            }
             super.channelRead(context, bytes);
         }
 
