@@ -27,6 +27,7 @@ public final class Actor implements AutoCloseable {
             "virtual".equals(System.getProperty("actors")) ? virtualThreads() : Thread::new;
 
     private final AtomicReference<Thread> thread = new AtomicReference<>();
+    private volatile boolean inStep;
     private final ExecutorService executor = Executors.newSingleThreadExecutor(task -> {
         Thread made = FACTORY.newThread(task);
         made.setName("actor");
@@ -58,9 +59,13 @@ public final class Actor implements AutoCloseable {
     public <T> CompletableFuture<T> start(Callable<T> step) {
         CompletableFuture<T> result = new CompletableFuture<>();
         executor.execute(() -> {
+            inStep = true;
             try {
-                result.complete(step.call());
+                T done = step.call();
+                inStep = false; // before anyone learns of the result
+                result.complete(done);
             } catch (Throwable failure) {
+                inStep = false;
                 result.completeExceptionally(failure);
             }
         });
@@ -82,7 +87,8 @@ public final class Actor implements AutoCloseable {
     /** Whether its thread is parked in what it does, and not only on its way through a mutex. */
     public boolean isWaiting() {
         Thread current = thread.get();
-        return current != null
+        return inStep
+                && current != null
                 && (current.getState() == Thread.State.WAITING || current.getState() == Thread.State.TIMED_WAITING)
                 && !isAtMutex(LockSupport.getBlocker(current));
     }

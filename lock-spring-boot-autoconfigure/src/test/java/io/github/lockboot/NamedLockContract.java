@@ -467,7 +467,7 @@ abstract class NamedLockContract extends TwoInstances {
             Actor impatient = actor();
             CompletableFuture<Boolean> gaveUp =
                     impatient.start(() -> lockElsewhere().tryLock(100, TimeUnit.MILLISECONDS));
-            Actor.await("it waits", impatient::isWaiting);
+            Actor.await("it waits, or did", () -> impatient.isWaiting() || gaveUp.isDone());
             Actor patient = actor();
             CompletableFuture<Boolean> waited =
                     patient.start(() -> lockElsewhere().tryLock(20, TimeUnit.SECONDS));
@@ -1013,18 +1013,30 @@ abstract class NamedLockContract extends TwoInstances {
 
         @Test
         void oneDeadlineIsForAll() throws Exception {
+            Duration wait = Duration.ofMillis(1_500);
+            Duration limit = Duration.ofMillis(2_400);
+            Duration taken = failsAfter(wait);
+            for (int i = 0; i < 2 && taken.compareTo(limit) >= 0; i++) {
+                taken = failsAfter(wait); // a stall of the machine lengthens one, a deadline of each attempt all
+            }
+            assertThat(taken).isBetween(wait, limit);
+        }
+
+        /** The first lock becomes free after two thirds of the time; with a deadline of its own, the second would take another whole one. */
+        private Duration failsAfter(Duration wait) throws Exception {
             Actor first = holderOf(a());
             Actor second = holderOf(b());
             Actor waiter = actor();
             long start = System.nanoTime();
-            CompletableFuture<Boolean> waiting = waiter.start(() -> all().tryLock(1_500, TimeUnit.MILLISECONDS));
-            pass(Duration.ofMillis(1_000));
+            CompletableFuture<Boolean> waiting =
+                    waiter.start(() -> all().tryLock(wait.toMillis(), TimeUnit.MILLISECONDS));
+            pass(wait.multipliedBy(2).dividedBy(3));
             release(first, a());
             assertThat(Actor.get(waiting)).isFalse();
-            assertThat(Duration.ofNanos(System.nanoTime() - start))
-                    .isBetween(Duration.ofMillis(1_500), Duration.ofMillis(2_400));
+            Duration taken = Duration.ofNanos(System.nanoTime() - start);
             assertThat(a().isLocked()).isFalse();
             release(second, b());
+            return taken;
         }
 
         @Test

@@ -22,6 +22,7 @@ class PageTests extends OnTwoInstances {
     void loadsStartedOnThePageShowTheNumbersThatAreInRedis() throws Exception {
         try (Chromium page = Chromium.start("en", false)) {
             page.open(one.url(), 1280, 900);
+            page.script("document.querySelector('[data-seconds]').value = '20'"); // in which all are started
             SampleLoads.ALL.forEach(load -> page.click("[data-scenario='" + load + "'] [data-load]"));
             Await.until("all loads run", () -> running(page) == SampleLoads.ALL.size());
             Await.until(
