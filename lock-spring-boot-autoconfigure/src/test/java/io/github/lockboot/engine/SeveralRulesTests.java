@@ -174,7 +174,7 @@ class SeveralRulesTests {
 
     // --- a part at a time -------------------------------------------------------------------------------------
 
-    private static final int MANY = 10_000;
+    private static final int MANY = 2_000;
     private static final int MOST_AT_ONCE = 256;
 
     private List<LockContext> many(Whose whose) {
