@@ -6,7 +6,7 @@ import java.util.PriorityQueue;
 
 import io.github.lockboot.internal.Timer;
 
-/** Time that passes when a test says so. */
+/** Time that passes when a test says so. Thread-safe; tasks run on the thread that lets the time pass. */
 public final class ManualTimer implements Timer {
 
     private record Due(long at, long order, Runnable task) {}
@@ -21,7 +21,7 @@ public final class ManualTimer implements Timer {
     private long reads;
 
     @Override
-    public long nanoTime() {
+    public synchronized long nanoTime() {
         reads++;
         if (--readsUntilClockFails == 0) {
             throw new OutOfMemoryError("Java heap space");
@@ -30,22 +30,22 @@ public final class ManualTimer implements Timer {
     }
 
     /** The number of tasks that are planned. */
-    int planned() {
+    public synchronized int planned() {
         return tasks.size();
     }
 
     /** How often the clock has been read. */
-    long reads() {
+    synchronized long reads() {
         return reads;
     }
 
     @Override
-    public long wallMillis() {
+    public synchronized long wallMillis() {
         return 1_800_000_000_000L + (now + wallAhead) / 1_000_000;
     }
 
     @Override
-    public Task schedule(long delayNanos, Runnable task) {
+    public synchronized Task schedule(long delayNanos, Runnable task) {
         if (lacking > 0) {
             lacking--;
             throw new OutOfMemoryError("Java heap space");
@@ -53,10 +53,14 @@ public final class ManualTimer implements Timer {
         return plan(delayNanos, task);
     }
 
-    private Task plan(long delayNanos, Runnable task) {
+    private synchronized Task plan(long delayNanos, Runnable task) {
         Due due = new Due(now + Math.max(0, delayNanos), order++, task);
         tasks.add(due);
-        return () -> tasks.remove(due);
+        return () -> cancel(due);
+    }
+
+    private synchronized void cancel(Due due) {
+        tasks.remove(due);
     }
 
     @Override
@@ -81,29 +85,41 @@ public final class ManualTimer implements Timer {
     }
 
     /** Whether there is no memory for further tasks. */
-    public void lack(boolean memory) {
+    public synchronized void lack(boolean memory) {
         lacking = memory ? Integer.MAX_VALUE : 0;
     }
 
     /** There is no memory for the next task, but for those after it. */
-    public void lackOnce() {
+    public synchronized void lackOnce() {
         lacking = 1;
     }
 
     /** The clock cannot be read that one time. */
-    public void failClockAt(int nthRead) {
+    public synchronized void failClockAt(int nthRead) {
         readsUntilClockFails = nthRead;
     }
 
     /** Lets time pass; what becomes due on the way runs at its time. */
     public void tick(Duration time) {
-        long end = now + time.toNanos();
-        while (!tasks.isEmpty() && tasks.peek().at <= end) {
-            Due due = tasks.poll();
-            now = Math.max(now, due.at);
+        long end = after(time);
+        for (Due due = nextUntil(end); due != null; due = nextUntil(end)) {
             runGuarded(due.task);
         }
-        now = end;
+    }
+
+    private synchronized long after(Duration time) {
+        return now + time.toNanos();
+    }
+
+    /** The first that is due by then, and time has passed to it; null if there is none, and time has passed to the end. */
+    private synchronized Due nextUntil(long end) {
+        if (tasks.isEmpty() || tasks.peek().at > end) {
+            now = end;
+            return null;
+        }
+        Due due = tasks.poll();
+        now = Math.max(now, due.at);
+        return due;
     }
 
     /** What a lack of memory throws ends only the one run, as on the timer of the system. */
@@ -116,17 +132,17 @@ public final class ManualTimer implements Timer {
     }
 
     /** Time passes while nothing runs, as in a process that is stopped. */
-    public void stopFor(Duration time) {
+    public synchronized void stopFor(Duration time) {
         now += time.toNanos();
     }
 
     /** Somebody sets the clock; or, forwards, the machine sleeps. */
-    public void setWallForwardBy(Duration time) {
+    public synchronized void setWallForwardBy(Duration time) {
         wallAhead += time.toNanos();
     }
 
     @Override
-    public void close() {
+    public synchronized void close() {
         tasks.clear();
     }
 }

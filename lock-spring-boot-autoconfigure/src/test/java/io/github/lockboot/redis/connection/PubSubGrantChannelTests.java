@@ -228,8 +228,7 @@ class PubSubGrantChannelTests {
 
     @Test
     void aPauseThatEndsDuringALackOfThreadsAndMemoryDoesNotEndTheChannel() {
-        killSubscribersExcept(List.of());
-        Actor.await("it is not live", () -> !channel.isLive());
+        cut();
         Actor.await("all is done", () -> running.get() == 0);
         lack(true);
         timer.tick(Duration.ofSeconds(1));
@@ -328,8 +327,7 @@ class PubSubGrantChannelTests {
 
     @Test
     void aChannelThatIsCutIsSubscribedAgainAfterAPause() {
-        killSubscribersExcept(List.of());
-        Actor.await("it is not live", () -> !channel.isLive());
+        cut();
         assertThat(attempts).hasValue(1);
         awaitSubscribedAgain();
         assertThat(attempts).hasValue(2);
@@ -362,10 +360,16 @@ class PubSubGrantChannelTests {
                 .forEach(id -> server.command("CLIENT", "KILL", "ID", id));
     }
 
+    /** And waits until it is noticed, and the next attempt is planned. */
+    private void cut() {
+        int before = timer.planned();
+        killSubscribersExcept(List.of());
+        Actor.await("it is to be subscribed again", () -> !channel.isLive() && timer.planned() > before);
+    }
+
     @Test
     void theChannelIsNotLiveBeforeAnEchoHasArrived() {
-        killSubscribersExcept(List.of());
-        Actor.await("it is not live", () -> !channel.isLive());
+        cut();
         Actor.await("it is subscribed and asks", () -> {
             timer.tick(Duration.ofMillis(5));
             return asked.get() == 1;
@@ -406,8 +410,7 @@ class PubSubGrantChannelTests {
             factory = () -> {
                 throw new IllegalStateException("away");
             };
-            killSubscribersExcept(List.of());
-            Actor.await("it is not live", () -> !channel.isLive());
+            cut();
             for (int i = 0; i < 600; i++) {
                 timer.tick(Duration.ofMillis(100));
                 Actor.await("all is done", () -> running.get() == 0);
@@ -432,8 +435,7 @@ class PubSubGrantChannelTests {
             for (int i = 0; i < 10; i++) {
                 int before = attempts.get();
                 factory = () -> attempts.get() <= before + 3 ? notConnected() : registries.connectionFactory();
-                killSubscribersExcept(List.of());
-                Actor.await("it is not live", () -> !channel.isLive());
+                cut();
                 awaitSubscribed(i + 2);
                 assertThat(attempts).as("three in vain").hasValue(before + 4);
             }
@@ -481,8 +483,7 @@ class PubSubGrantChannelTests {
         factory = () -> {
             throw new IllegalStateException("away");
         };
-        killSubscribersExcept(List.of());
-        Actor.await("it is not live", () -> !channel.isLive());
+        cut();
         for (int i = 0; i < 100; i++) {
             timer.tick(Duration.ofMillis(100));
             Actor.await("all is done", () -> running.get() == 0);
@@ -507,8 +508,7 @@ class PubSubGrantChannelTests {
         stopped.stop();
         factory = () -> stopped;
         try (LogReader log = new LogReader()) {
-            killSubscribersExcept(List.of());
-            Actor.await("it is not live", () -> !channel.isLive());
+            cut();
             for (int i = 0; i < 100; i++) {
                 timer.tick(Duration.ofMillis(100));
                 Actor.await("all is done", () -> running.get() == 0);
@@ -528,8 +528,7 @@ class PubSubGrantChannelTests {
             factory = () -> {
                 throw new IllegalStateException("not there", new UnsupportedOperationException("no channels"));
             };
-            killSubscribersExcept(List.of());
-            Actor.await("it is not live", () -> !channel.isLive());
+            cut();
             Actor.await("it has tried again", () -> {
                 timer.tick(Duration.ofSeconds(1));
                 return attempts.get() == 2;
