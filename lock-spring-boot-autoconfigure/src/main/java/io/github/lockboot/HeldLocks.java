@@ -8,6 +8,7 @@ import java.util.Deque;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -24,13 +25,14 @@ import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The locks of a call. Acquires all of them or none, runs code under them, and releases them. {@link LockRegistry#allOf},
- * {@link LockTemplate} and the annotation acquire locks this way. Not for applications.
+ * The locks of a call. Acquires all of them or none, runs code under them, and releases them.
+ * {@link LockRegistry#allOf}, {@link LockTemplate} and the annotation acquire locks this way. Not for applications.
  *
- * <p>If there are several, each is tried once first, without waiting for one answer before the next lock is tried: one round trip for
- * each 256 locks. If one is refused, those after it are released, and it and they are acquired one after the other in
- * the given order. Callers with names in common do not deadlock if that is the order of the names. If one has been lost when the last is acquired,
- * all are released and acquired again, as long as there is time.
+ * <p>If there are several, each is tried once first, without waiting for one answer before the next lock is tried: one
+ * round trip for each 256 locks. If one is refused, the locks after it are released. Then the refused lock and the
+ * released ones are acquired one after the other, in the given order. Callers with names in common do not deadlock if
+ * this is the order of the names. If a lock has been lost when the last one is acquired, all are released and acquired
+ * again, as long as there is time.
  *
  * <p>The outcome is either that all locks are held, or a refusal and no lock.
  */
@@ -48,7 +50,10 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
         boolean acquire(NamedLock lock) throws InterruptedException;
     }
 
-    /** More commands of one call are not under way at a time: those of all others wait behind them, renewals included. */
+    /**
+     * The maximum number of commands of one call at a time, because all other commands, such as renewals, wait behind
+     * them.
+     */
     static final int MOST_AT_ONCE = 256;
 
     private final List<LockContext> wanted;
@@ -127,7 +132,7 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
      * Acquires all locks on the current thread, or none. Each has the wait time of its options, counted from now.
      *
      * @param wanted made by {@link #wanted}, in the order in which they are acquired
-     * @return the locks, or the refusal if another holds one of them
+     * @return the locks, or the refusal if another caller holds one of them
      * @throws LockNotAcquiredException if the thread was interrupted; its flag is set again
      * @throws LockLostException if one was lost meanwhile and there is no time to acquire all again
      * @throws LockUnavailableException if the store is not available
@@ -146,7 +151,7 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
     /**
      * @param acquirer null for the wait time of each lock
      * @param interruptible whether {@code acquirer} is
-     * @return false if another holds one of the locks
+     * @return false if another caller holds one of the locks
      */
     boolean acquire(@Nullable Acquirer acquirer, boolean interruptible) throws InterruptedException {
         while (true) {
@@ -194,12 +199,11 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
 
     /** Names the newest lock that the thread holds besides. */
     private LockNotAcquiredException refusal(String name) {
-        return HeldByThread.all()
+        Optional<String> newest = HeldByThread.all()
                 .filter(Lease.class::isInstance)
                 .map(held -> ((Lease) held).name())
-                .findFirst()
-                .map(held -> new LockNotAcquiredException(name, elapsed(), held))
-                .orElseGet(() -> new LockNotAcquiredException(name, elapsed()));
+                .findFirst();
+        return new LockNotAcquiredException(name, elapsed(), newest.orElse(null));
     }
 
     /**
@@ -292,7 +296,10 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
         return wanted.size() > 1 && wanted.stream().allMatch(each -> each.lock() instanceof LockScope.OfLock);
     }
 
-    /** Tries each lock once, and requests a part before it waits for the first answer. Keeps those before the first one that was refused. */
+    /**
+     * Tries each lock once, and requests a part before it waits for the first answer. Keeps the locks before the first
+     * refused one.
+     */
     private void tryAtOnce(boolean interruptible) throws InterruptedException {
         if (!canTryAtOnce() || interruptible && Thread.currentThread().isInterrupted()) {
             return;
@@ -314,16 +321,15 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
 
     /** As {@link #tryAtOnce}, but does not block. */
     private CompletableFuture<Void> tryAtOnceAsync(CompletableFuture<HeldLocks> result) {
-        if (!canTryAtOnce()) {
+        if (!canTryAtOnce() || held.size() == wanted.size()) {
             return CompletableFuture.completedFuture(null);
         }
-        CompletableFuture<@Nullable Throwable> tried = CompletableFuture.completedFuture(null);
-        for (int from = 0; from < wanted.size(); from += MOST_AT_ONCE) {
-            tried = tried.thenCompose(trouble -> trouble == null
-                    ? tryNextPartAsync(result)
-                    : CompletableFuture.<@Nullable Throwable>completedFuture(trouble));
-        }
-        return tried.thenCompose(this::onTried);
+        return tryNextPartAsync(result).thenCompose(trouble -> {
+            if (trouble instanceof LockNotAcquiredException) {
+                return removeThoseFrom(at).releaseLaterAfter(trouble).thenRun(() -> waited = elapsed());
+            }
+            return trouble == null ? tryAtOnceAsync(result) : CompletableFuture.failedFuture(trouble);
+        });
     }
 
     private CompletableFuture<@Nullable Throwable> tryNextPartAsync(CompletableFuture<HeldLocks> result) {
@@ -337,19 +343,15 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
                 .handle((none, any) -> addAll(attempts));
     }
 
-    private CompletableFuture<Void> onTried(@Nullable Throwable trouble) {
-        if (trouble instanceof LockNotAcquiredException) {
-            return removeThoseFrom(at).releaseLaterAfter(trouble).thenRun(() -> waited = elapsed());
-        }
-        return trouble == null ? CompletableFuture.completedFuture(null) : CompletableFuture.failedFuture(trouble);
-    }
-
-    /** Those after the ones that are held. */
+    /** The next locks that are not held. */
     private List<LockContext> nextPart() {
         return wanted.subList(held.size(), Math.min(held.size() + MOST_AT_ONCE, wanted.size()));
     }
 
-    /** Begins an attempt for each lock. If one cannot begin, it and those after it have none, and the last one returned throws why. */
+    /**
+     * Requests the locks in order. If a request fails to begin, the locks after it are not requested, and the last
+     * element returned throws the failure.
+     */
     private static List<Callable<@Nullable Lease>> begin(
             List<LockContext> part, Function<LockContext, Callable<@Nullable Lease>> attempt) {
         List<Callable<@Nullable Lease>> begun = new ArrayList<>(part.size());
@@ -364,8 +366,8 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
     }
 
     /**
-     * Adds each lock of the next part that was acquired. Returns why not all were; a refusal only if nothing else went wrong. Sets the flag
-     * if interrupted.
+     * Adds each lock of the next part that was acquired. Returns the failure if not all were acquired; a refusal only
+     * if there is no other failure. Sets the flag if interrupted.
      */
     private @Nullable Throwable addAll(List<Callable<@Nullable Lease>> attempts) {
         Throwable trouble = null;
@@ -425,7 +427,8 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
     }
 
     /**
-     * Runs a body and then releases all locks. What the body throws has a failure of the release as a suppressed exception.
+     * Runs a body and then releases all locks. What the body throws has a failure of the release as a suppressed
+     * exception.
      *
      * @throws LockLostException if the body returned but a lock was lost while it ran
      */
@@ -455,7 +458,10 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
         return result;
     }
 
-    /** Starts a stage, unless the result is cancelled by then. {@return the work, which ends with the stage or the result} */
+    /**
+     * Starts a stage, unless the result is cancelled by then. {@return the work, which ends with the stage or the
+     * result}
+     */
     private <T extends @Nullable Object> CompletableFuture<T> start(
             Function<HeldLocks, ? extends CompletionStage<T>> body, CompletableFuture<T> result) {
         CompletableFuture<T> work = new CompletableFuture<>();
@@ -504,8 +510,8 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
     // --- release ----------------------------------------------------------------------------------------------
 
     /**
-     * Releases all locks in reverse order, even if a release fails: begins a part before it waits for the first answer. A lock that is kept
-     * stays until its time is over.
+     * Releases all locks in reverse order, even if a release fails: begins a part before it waits for the first answer.
+     * A lock that is kept stays until its time is over.
      *
      * @throws RuntimeException the first failure, with the others suppressed
      */
@@ -569,7 +575,9 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
                 part.stream().map(each -> each.releaseLater(succeeded)).toArray(CompletableFuture<?>[]::new));
     }
 
-    /** As {@link #releaseLater}, after a failure, to which a failure of the release is added as a suppressed exception. */
+    /**
+     * As {@link #releaseLater}, after a failure, to which a failure of the release is added as a suppressed exception.
+     */
     public CompletableFuture<Void> releaseLaterAfter(Throwable failure) {
         return releaseLater(false).exceptionally(releaseFailure -> {
             suppress(Futures.unwrap(releaseFailure), failure);

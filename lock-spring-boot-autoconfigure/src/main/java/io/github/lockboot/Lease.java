@@ -8,14 +8,14 @@ import java.util.concurrent.TimeUnit;
 import io.github.lockboot.internal.Futures;
 
 /**
- * A hold that belongs to this object, not to a thread: for asynchronous results, reactive code and work that changes threads.
- * Not reentrant: acquiring the same name again is a request like any other, even on the same thread.
+ * A hold that belongs to this object, not to a thread: for asynchronous results, reactive code and work that changes
+ * threads. Not reentrant: acquiring the same name again is a request like any other, even on the same thread.
  *
  * <p>It is renewed, can be lost and carries a fencing token like every hold (see {@link NamedLock}). All methods may be
  * called from any thread.
  *
- * <p>Keep a reference to it until it is closed: a lease that is not closed, and that nothing refers to any more, is not renewed any more, so
- * it is lost within its ttl.
+ * <p>Keep a reference to it until it is closed. A lease that is no longer referenced is no longer renewed, so it is
+ * lost within its ttl.
  */
 public interface Lease extends AutoCloseable {
 
@@ -26,8 +26,8 @@ public interface Lease extends AutoCloseable {
     long fencingToken();
 
     /**
-     * {@return whether the lease is held and cannot have run out yet, by either clock of this JVM} False while the time of day
-     * alone shows that it has run out, as after the machine slept; true again once Redis has confirmed it.
+     * {@return whether the lease is held and cannot have run out yet, by either clock of this JVM} False while the time
+     * of day alone shows that it has run out, as after the machine slept; true again once Redis has confirmed it.
      */
     boolean isValid();
 
@@ -35,9 +35,9 @@ public interface Lease extends AutoCloseable {
     Duration remainingLease();
 
     /**
-     * Extends a lease that is not renewed, so that it lasts for this time from now on. Never shortens it, and never beyond the
-     * {@link LockOptions#maxHold() maximum hold}. Sends one command and waits for the answer at most its command timeout; an interrupt does
-     * not end that wait.
+     * Extends a lease that is not renewed, so that it lasts for this time from now on. Never shortens it, and never
+     * beyond the {@link LockOptions#maxHold() maximum hold}. Sends one command and waits for the answer at most its
+     * command timeout; an interrupt does not end that wait.
      *
      * <p>By default, the method is not supported. Leases of this library support it.
      *
@@ -52,35 +52,36 @@ public interface Lease extends AutoCloseable {
     }
 
     /**
-     * Gives up the lease without releasing the lock, so that another process goes on with it: whoever passes the text to
-     * {@link LockRegistry#takeOver} has it, with the same fencing token. From this call on the lease is not valid here, and is not renewed.
-     * The lock stays taken for the ttl. If nobody takes it over by then, it is released. Whoever has the text can take the lock, so treat it
-     * as a password.
+     * Transfers the lease to another process, without releasing the lock. The process that passes the text to
+     * {@link LockRegistry#takeOver} gets the lease, with the same fencing token. From this call on, the lease is not
+     * valid here and is not renewed. The lock stays held for the ttl. If no process takes the lease over by then, the
+     * lock is released. Treat the text as a password: any process that has it can take over the lease.
      *
-     * <p>Sends one command and waits for the answer at most its command timeout; an interrupt does not end that wait. By default, the method
-     * is not supported. Leases of this library support it, unless they belong to a thread.
+     * <p>Sends one command and waits for the answer at most its command timeout; an interrupt does not end that wait.
+     * By default, the method is not supported. Leases of this library support it, unless they belong to a thread.
      *
      * @return the text, which contains the name of the lock
      * @throws LockLostException if the lease was lost before
      * @throws IllegalStateException if the lease is shared, or closed
-     * @throws LockUnavailableException if Redis did not answer; the lease has ended all the same, and the lock becomes free within the ttl
+     * @throws LockUnavailableException if Redis did not answer; the lease has ended all the same, and the lock becomes
+     *     free within the ttl
      */
     default String handOver() {
-        throw new UnsupportedOperationException("this lease cannot be handed over: " + this);
+        throw new UnsupportedOperationException("this lease cannot be transferred: " + this);
     }
 
     /**
-     * Runs a callback once if the lease is lost, at once if that has happened already, on a thread of the registry; what it throws
-     * is logged. The lease keeps the callback, and is not kept by it.
+     * Runs a callback once if the lease is lost, or at once if it has already been lost. The callback runs on a thread
+     * of the registry, and its exceptions are logged. A callback does not keep the lease alive.
      *
      * @param callback runs after the loss
      */
     void onLost(Runnable callback);
 
     /**
-     * Releases the lock, and waits for the answer of Redis at most its command timeout; an interrupt does not end that wait. With
-     * {@link DistributedLock.Release#SEND} it does not wait, and a loss that the answer shows is only reported.
-     * Closing again does nothing.
+     * Releases the lock, and waits for the answer of Redis at most its command timeout; an interrupt does not end that
+     * wait. With {@link DistributedLock.Release#SEND} it does not wait, and a loss that the answer shows is only
+     * reported. Closing it again does nothing.
      *
      * @throws LockLostException if the lease was lost before; nothing was deleted
      */
@@ -88,19 +89,21 @@ public interface Lease extends AutoCloseable {
     void close();
 
     /**
-     * Ends the hold now, and leaves the lock taken for the delay. The store ends that time, whatever the ttl: it survives the end of this
-     * process, and nothing is renewed. From this call on the lease is not valid, and closing it again does nothing. Does not block.
+     * Ends the hold now, and keeps the lock for the delay. The store releases the lock when the delay is over,
+     * regardless of the ttl, even if this process has ended by then. Nothing is renewed. From this call on, the lease
+     * is not valid, and closing it again does nothing. Does not block.
      *
-     * <p>If several readers of this registry, or several holds of one thread, share one lease of the store, the end of the last one begins
-     * that time, and the lock stays taken for the longest time that any of them wants.
+     * <p>If several readers of this registry, or several holds of one thread, share one lease of the store, the delay
+     * begins when the last one ends, and the longest delay of all of them applies.
      *
      * <p>Leases of this library behave so. By default, the method closes the lease after the delay, in this process.
      *
      * <p>Cancelling the future changes nothing.
      *
-     * @param delay how long the lock stays taken; zero or less releases it now
-     * @return completes when the store has answered, when the command has been sent if the release is not awaited, or when the registry is
-     *     closed; exceptionally with {@link LockLostException} if the lease was lost before, and then the lock does not stay taken
+     * @param delay how long the lock is kept; zero or less releases it now
+     * @return completes when the store has answered, when the command has been sent if the release is not awaited, or
+     *     when the registry is closed; exceptionally with {@link LockLostException} if the lease was lost before, and
+     *     then the lock is not kept
      */
     default CompletableFuture<Void> closeAfter(Duration delay) {
         Executor whenDue = delay.isNegative() || delay.isZero()

@@ -16,10 +16,11 @@ import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lock under which code runs: {@code LockContext.current().fencingToken()}. It is set for the thread that runs the body of an
- * annotated method. In reactive code it is also in the Reactor context, under this class as its key.
+ * The lock under which code runs: {@code LockContext.current().fencingToken()}. It is set for the thread that runs the
+ * body of an annotated method. In reactive code it is also in the Reactor context, under this class as its key.
  *
- * <p>If the hold belongs to a thread, call these methods on that thread. If it belongs to a {@link Lease}, any thread may.
+ * <p>If the hold belongs to a thread, call these methods on that thread. If it belongs to a {@link Lease}, any thread
+ * may.
  */
 public final class LockContext {
 
@@ -31,7 +32,7 @@ public final class LockContext {
     }
 
     /**
-     * How long a lock stays at least, counted from when the body began. Without a body it is not kept.
+     * The minimum time that a lock is held, counted from the start of the body. Without a body it is not kept.
      *
      * @param onlyOnSuccess whether a call that fails releases it at once
      */
@@ -119,7 +120,10 @@ public final class LockContext {
         return lease != null ? lease.remainingLease() : lock.remainingLease();
     }
 
-    /** {@return whether the lock is held and its lease cannot have run out yet} Check it before a step that cannot be undone. */
+    /**
+     * {@return whether the lock is held and its lease cannot have run out yet} Check it before a step that cannot be
+     * undone.
+     */
     public boolean isValid() {
         // remainingLease() has no side effect, but isHeldByCurrentThread() may end the renewal.
         return lease != null ? lease.isValid() : !lock.remainingLease().isZero();
@@ -152,7 +156,9 @@ public final class LockContext {
         return Objects.requireNonNull(leasing).apply(wait);
     }
 
-    /** Begins to try the lock once. The result waits for the answer, as that of {@link LockScope.OfLock#attempt} does. */
+    /**
+     * Requests the lock once. The result waits for the answer, as the result of {@link LockScope.OfLock#attempt} does.
+     */
     Callable<@Nullable Lease> attempt(boolean interruptible) {
         if (!needsLease()) {
             return ((LockScope.OfLock) lock).attempt(interruptible);
@@ -161,7 +167,7 @@ public final class LockContext {
         return () -> Futures.await(attempt);
     }
 
-    /** Begins to try to acquire a lease once. */
+    /** Requests a lease once. */
     CompletableFuture<Lease> attemptAsync() {
         return ((LockScope.OfLock) lock).attemptAsync();
     }
@@ -198,7 +204,10 @@ public final class LockContext {
         return lease != null ? this : new LockContext(lock, lock.asLease());
     }
 
-    /** Begins to release the lock, or to keep it for the rest of its time. {@return completes that; throws what its begin threw} */
+    /**
+     * Begins to release the lock, or to keep it for the rest of its time. {@return completes the release; throws the
+     * failure of its beginning}
+     */
     Runnable beginRelease(boolean succeeded) {
         try {
             return release(lease, left(succeeded));
@@ -238,7 +247,7 @@ public final class LockContext {
         }
     }
 
-    /** How much longer the lock stays taken. */
+    /** How much longer the lock is kept. */
     private Duration left(boolean succeeded) {
         Long since = begun;
         if (keep == null || since == null || keep.onlyOnSuccess() && !succeeded) {

@@ -5,7 +5,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Base of the exceptions about a lock. It has the name of the lock; the message also contains the name, on one line.
  *
- * @see <a href="https://github.com/lockboot/lock-spring-boot-starter/blob/main/docs/troubleshooting.md#a-call-fails">What to do</a>
+ * @see <a
+ *     href="https://github.com/lockboot/lock-spring-boot-starter/blob/main/docs/troubleshooting.md#a-call-fails">What
+ *     to do</a>
  */
 public abstract class LockException extends RuntimeException {
 

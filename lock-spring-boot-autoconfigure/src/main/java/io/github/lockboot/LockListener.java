@@ -9,14 +9,16 @@ import org.jspecify.annotations.Nullable;
  * {@link LockRegistry#addListener}. Spring Boot registers every bean of this type when all singletons exist.
  *
  * <p>A use of a lock is {@link #requested}, and its wait ends with one of {@link #acquired}, {@link #notAcquired},
- * {@link #abandoned} and {@link #unavailable}. After {@code acquired} the hold ends with one of {@link #released} and {@link #lost}.
+ * {@link #abandoned} and {@link #unavailable}. After {@code acquired} the hold ends with one of {@link #released} and
+ * {@link #lost}.
  *
- * <p><b>Threads.</b> What a caller does is reported on the caller's own thread, before its call returns. For a {@link Lease} that
- * is the thread that requests it, a thread of the registry for the result, and the thread that closes. What happens in the background
- * ({@link #lost}, {@link #takenInBothOrders}, {@link #stuck}, {@link #renewed}, {@link #renewalFailed}, and {@link #released} of a
- * release that {@linkplain DistributedLock.Release#SEND is only sent}) is reported in order on one thread of the registry, so
- * {@code lost} may come while {@code acquired} is still running. A slow listener delays its caller and other listeners, but no other thread's
- * lock. An exception of a listener is only logged.
+ * <p><b>Threads.</b> The actions of a caller are reported on its own thread, before its call returns. For a
+ * {@link Lease}, the request is reported on the requesting thread, the result on a thread of the registry, and the
+ * release on the closing thread. Events in the background ({@link #lost}, {@link #takenInBothOrders}, {@link #stuck},
+ * {@link #renewed}, {@link #renewalFailed}, and {@link #released} of a release that
+ * {@linkplain DistributedLock.Release#SEND is only sent}) are reported in order on one thread of the registry, so
+ * {@code lost} may come while {@code acquired} is still running. A slow listener delays its caller and other listeners,
+ * but no other thread's lock. Exceptions of a listener are logged.
  */
 public interface LockListener {
 
@@ -34,8 +36,8 @@ public interface LockListener {
     }
 
     /**
-     * A caller requests a lock that its thread does not hold, and may have to wait. If several locks are requested at once, each is reported
-     * when it is acquired or when the wait for it begins.
+     * A caller requests a lock that its thread does not hold, and may have to wait. If several locks are requested at
+     * once, each is reported when it is acquired or when the wait for it begins.
      *
      * @param use the use of the lock
      */
@@ -51,7 +53,7 @@ public interface LockListener {
     default void acquired(LockUse use, Origin origin, Duration waited) {}
 
     /**
-     * Another held the lock until the wait ended.
+     * Another caller held the lock until the wait ended.
      *
      * @param use the use of the lock
      * @param waited since it was requested
@@ -59,7 +61,8 @@ public interface LockListener {
     default void notAcquired(LockUse use, Duration waited) {}
 
     /**
-     * The wait was cancelled: its thread was interrupted, its future was cancelled, or its flight found the value in the cache.
+     * The wait was cancelled: its thread was interrupted, its future was cancelled, or its flight found the value in
+     * the cache.
      *
      * @param use the use of the lock
      * @param waited since it was requested
@@ -75,8 +78,8 @@ public interface LockListener {
     default void unavailable(LockUse use, Duration waited) {}
 
     /**
-     * A locked method, or an action of a {@link LockTemplate}, begins to run under the hold on this thread. Use it to prepare the
-     * thread, such as its logging context.
+     * A locked method, or an action of a {@link LockTemplate}, begins to run under the hold on this thread. Use it to
+     * prepare the thread, such as its logging context.
      *
      * @param use the use of the lock
      * @return what to run on this thread when the action has returned, in reverse order; null for nothing
@@ -89,8 +92,9 @@ public interface LockListener {
      * The hold was released.
      *
      * @param use the use of the lock
-     * @param held since it was acquired, the answer to the release included
-     * @param known whether the release is certain; if not, the release is repeated in the background until it is answered, at the latest until the lease ends
+     * @param held since it was acquired, including the answer to the release
+     * @param known whether the release is confirmed; if not, it is repeated in the background until it is answered, at
+     *     the latest until the lease ends
      */
     default void released(LockUse use, Duration held, boolean known) {}
 
@@ -104,8 +108,8 @@ public interface LockListener {
     default void lost(LockUse use, Duration held, String reason) {}
 
     /**
-     * The thread that waits holds another lock, and a thread of this process has asked for the two in the other order. Two threads may so wait
-     * for each other. Reported once for each pair of groups and order of their names.
+     * The waiting thread holds another lock, and a thread of this process has requested the two locks in the opposite
+     * order: a possible deadlock. Reported once for each pair of groups and order of their names.
      *
      * @param use the use of the lock
      */

@@ -4,12 +4,14 @@ import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Troubleshooting;
 
 /**
- * The lease ended before its holder released the lock, and another may have held the lock since. The release throws this exception
- * and deletes nothing. Before that, the commit of a Spring transaction of the holder's thread throws it, and the transaction is
- * rolled back. If an annotated method takes several locks, it may be thrown before the method, which does not run then; the message
- * contains that.
+ * The lease ended before its holder released the lock, and another caller may have held the lock since. The release
+ * throws this exception and deletes nothing. Before that, the commit of a Spring transaction of the holder's thread
+ * throws it, and the transaction is rolled back. If an annotated method acquires several locks, this exception may be
+ * thrown before the method, which then does not run; the message says so.
  *
- * @see <a href="https://github.com/lockboot/lock-spring-boot-starter/blob/main/docs/troubleshooting.md#locklostexception">What to do</a>
+ * @see <a
+ *     href="https://github.com/lockboot/lock-spring-boot-starter/blob/main/docs/troubleshooting.md#locklostexception">What
+ *     to do</a>
  */
 public class LockLostException extends IllegalMonitorStateException {
 

@@ -4,13 +4,16 @@ import java.time.Duration;
 
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Troubleshooting;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The lock was not acquired, although the store works. Either another caller held the lock until the wait ended, or the thread was
- * interrupted before or during the wait. After an interrupt, the cause is an {@link InterruptedException} and the thread's interrupt
- * flag is set.
+ * The lock was not acquired, although the store works. Either another caller held the lock until the wait ended, or the
+ * thread was interrupted before or during the wait. After an interrupt, the cause is an {@link InterruptedException}
+ * and the thread's interrupt flag is set.
  *
- * @see <a href="https://github.com/lockboot/lock-spring-boot-starter/blob/main/docs/troubleshooting.md#locknotacquiredexception">What to do</a>
+ * @see <a
+ *     href="https://github.com/lockboot/lock-spring-boot-starter/blob/main/docs/troubleshooting.md#locknotacquiredexception">What
+ *     to do</a>
  */
 public class LockNotAcquiredException extends LockException {
 
@@ -22,39 +25,38 @@ public class LockNotAcquiredException extends LockException {
     private final Duration waited;
 
     /**
-     * For a wait whose time was over.
+     * The wait time is over.
      *
      * @param lockName of the lock, without the key prefix
      * @param waited since it was requested
      */
     public LockNotAcquiredException(String lockName, Duration waited) {
-        super(
-                lockName,
-                "could not acquire lock '" + LockNames.printable(lockName) + "' within " + waited.toMillis()
-                        + " ms: another caller held it" + SEE,
-                null);
-        this.waited = waited;
+        this(lockName, waited, (String) null);
     }
 
     /**
-     * For a wait whose time was over while the thread held another lock, which may be what the other caller waits for.
+     * The wait time is over, and the thread held another lock, for which the other caller may wait.
      *
      * @param lockName of the lock, without the key prefix
      * @param waited since it was requested
-     * @param heldName of the other lock, without the key prefix
+     * @param heldName of the other lock, without the key prefix; null for none
      */
-    public LockNotAcquiredException(String lockName, Duration waited, String heldName) {
+    public LockNotAcquiredException(String lockName, Duration waited, @Nullable String heldName) {
         super(
                 lockName,
                 "could not acquire lock '" + LockNames.printable(lockName) + "' within " + waited.toMillis()
-                        + " ms: another caller held it, and this thread held lock '" + LockNames.printable(heldName)
-                        + "' meanwhile" + SEE,
+                        + " ms: another caller held it"
+                        + (heldName == null
+                                ? ""
+                                : ", and this thread held lock '" + LockNames.printable(heldName) + "' meanwhile")
+                        + SEE,
                 null);
         this.waited = waited;
     }
 
     /**
-     * For an interrupted wait where {@link InterruptedException} cannot be thrown. Set the thread's interrupt flag before.
+     * The wait was interrupted, and {@link InterruptedException} cannot be thrown. Set the thread's interrupt flag
+     * first.
      *
      * @param lockName of the lock, without the key prefix
      * @param waited since it was requested

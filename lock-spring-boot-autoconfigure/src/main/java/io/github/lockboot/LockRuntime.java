@@ -8,8 +8,9 @@ import java.util.function.Function;
 import io.github.lockboot.internal.Mocks;
 
 /**
- * What {@link LockTemplate} and the annotation need beyond {@link LockRegistry}. The registries of this library implement it. With
- * another registry, such as one that wraps one of them, nothing is announced, and each caller of a flight acquires the lock.
+ * Operations that {@link LockTemplate} and the annotation need in addition to {@link LockRegistry}. The registries of
+ * this library implement it. With any other registry, such as a wrapper, nothing is announced, and each caller of a
+ * flight acquires the lock.
  *
  * <p>Its locks and leases are {@link LockScope}s. Not for applications.
  */
@@ -17,6 +18,13 @@ public interface LockRuntime extends LockRegistry {
 
     /** {@return a function from names to handles with these options, which are completed once} */
     Function<String, NamedLock> handles(LockOptions options);
+
+    /**
+     * Refuses what {@link #handles} would refuse.
+     *
+     * @throws IllegalArgumentException if the options contradict those of this registry
+     */
+    default void check(LockOptions options) {}
 
     /** Makes handles of any registry. */
     static Function<String, NamedLock> handles(LockRegistry registry, LockOptions options) {
@@ -47,7 +55,8 @@ public interface LockRuntime extends LockRegistry {
     }
 
     /**
-     * {@return the ids of those who hold the lock, in the order of their grants} For display: the answer may be outdated when it arrives.
+     * {@return the ids of the holders, in the order of their grants} For display: the answer may be outdated when it
+     * arrives.
      *
      * @param name the name of the lock
      * @throws LockUnavailableException if the store did not answer
@@ -77,7 +86,7 @@ public interface LockRuntime extends LockRegistry {
         enum Outcome {
             /** The wait ended with the lock. */
             ACQUIRED,
-            /** Another held the lock until the wait ended. */
+            /** Another caller held the lock until the wait ended. */
             NOT_ACQUIRED,
             /** The wait was cancelled. */
             ABANDONED,

@@ -7,8 +7,8 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link NamedLock} or {@link Lease} of this library, with listeners for code that runs under it, and a release in two steps.
- * Not for applications.
+ * A {@link NamedLock} or {@link Lease} of this library, with listeners for code that runs under it, and a release in
+ * two steps. Not for applications.
  */
 public interface LockScope {
 
@@ -23,27 +23,31 @@ public interface LockScope {
     /**
      * Begins to release it: {@link NamedLock#unlock} or {@link Lease#close} without the wait.
      *
-     * @param stay how long the lock stays taken, as with {@link Lease#closeAfter}; zero for not at all
+     * @param stay how long the lock is kept, as with {@link Lease#closeAfter}; zero for not at all
      * @return waits until the release is answered, and throws what those methods throw then
      */
     Runnable beginRelease(Duration stay);
 
-    /** That of a lock. */
+    /** The scope of a {@link NamedLock}. */
     interface OfLock extends LockScope {
 
         /** {@return the wait time of the options of the lock} */
         Duration waitTime();
 
         /**
-         * Begins to try the lock once for the current thread, as {@link NamedLock#tryLock()} without the wait for the answer. Listeners are
-         * not notified of a refusal, because the caller requests the lock again.
+         * Requests the lock once for the current thread, as {@link NamedLock#tryLock()} does, without waiting for the
+         * answer. Listeners are not notified of a refusal, because the caller requests the lock again.
          *
          * @param interruptible whether an interrupt ends the wait for the answer; if not, the flag is set again
-         * @return waits for the answer on the same thread, and returns null or fails with {@link LockNotAcquiredException}
+         * @return waits for the answer on the same thread, and returns null or fails with
+         *     {@link LockNotAcquiredException}
          */
         Callable<@Nullable Lease> attempt(boolean interruptible);
 
-        /** As {@link #attempt} for a lease that belongs to no thread. {@return fails with {@link LockNotAcquiredException} on a refusal} */
+        /**
+         * As {@link #attempt} for a lease that belongs to no thread. {@return fails with
+         * {@link LockNotAcquiredException} on a refusal}
+         */
         CompletableFuture<Lease> attemptAsync();
     }
 }

@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Runs actions under a named lock; no action ever runs without it. Thread-safe.
  *
- * <p>{@link #execute} throws an exception if another holds the lock, {@link #tryExecute} returns the refusal, {@link #executeAsync}
- * blocks no thread. Each has the wait time of its options; zero tries once. With {@link #singleFlight}, one caller loads a value that several
- * need at the same time.
+ * <p>{@link #execute} throws an exception if another caller holds the lock, {@link #tryExecute} returns the refusal,
+ * {@link #executeAsync} blocks no thread. Each has the wait time of its options; zero tries once. With
+ * {@link #singleFlight}, one caller loads a value that several need at the same time.
  */
 public class LockTemplate {
 
@@ -53,7 +53,7 @@ public class LockTemplate {
      * @param <T> what the action returns
      * @param <E> what the action throws
      * @param name of the lock
-     * @param action what runs
+     * @param action the action to run
      * @throws E what the action throws
      */
     public <T extends @Nullable Object, E extends Throwable> T execute(String name, Action<T, E> action) throws E {
@@ -66,11 +66,11 @@ public class LockTemplate {
      * @param <T> what the action returns
      * @param <E> what the action throws
      * @param name of the lock
-     * @param options how it is held and waited for; what they leave open is the registry's
-     * @param action what runs
+     * @param options how it is held and waited for; the registry's options apply where they are not set
+     * @param action the action to run
      * @return what the action returned
-     * @throws LockNotAcquiredException if another held the lock until the wait ended, or the thread was interrupted before or
-     *     during the wait; its flag is then set again
+     * @throws LockNotAcquiredException if another caller held the lock until the wait ended, or the thread was
+     *     interrupted before or during the wait; its flag is then set again
      * @throws LockUnavailableException if Redis is not available
      * @throws LockLostException if the action returned but the lock was lost while it ran
      * @throws E what the action throws; a failure of the release is a suppressed exception of it
@@ -84,7 +84,7 @@ public class LockTemplate {
      * As {@link #executeWithoutResult(String, LockOptions, Runnable)} with the default options.
      *
      * @param name of the lock
-     * @param action what runs
+     * @param action the action to run
      */
     public void executeWithoutResult(String name, Runnable action) {
         executeWithoutResult(name, LockOptions.defaults(), action);
@@ -94,8 +94,8 @@ public class LockTemplate {
      * As {@link #execute(String, LockOptions, Action)} for an action without a result.
      *
      * @param name of the lock
-     * @param options how it is held and waited for; what they leave open is the registry's
-     * @param action what runs
+     * @param options how it is held and waited for; the registry's options apply where they are not set
+     * @param action the action to run
      */
     public void executeWithoutResult(String name, LockOptions options, Runnable action) {
         execute(name, options, () -> {
@@ -110,7 +110,7 @@ public class LockTemplate {
      * @param <T> what the action returns
      * @param <E> what the action throws
      * @param name of the lock
-     * @param action what runs
+     * @param action the action to run
      * @throws E what the action throws
      */
     public <T extends @Nullable Object, E extends Throwable> Attempt<T> tryExecute(String name, Action<T, E> action)
@@ -119,14 +119,14 @@ public class LockTemplate {
     }
 
     /**
-     * As {@link #execute(String, LockOptions, Action)}, but returns a refusal if another holds the lock.
+     * As {@link #execute(String, LockOptions, Action)}, but returns a refusal if another caller holds the lock.
      *
      * @param <T> what the action returns
      * @param <E> what the action throws
      * @param name of the lock
-     * @param options how it is held and waited for; what they leave open is the registry's
-     * @param action what runs
-     * @return what the action returned, or that it did not run because another held the lock
+     * @param options how it is held and waited for; the registry's options apply where they are not set
+     * @param action the action to run
+     * @return what the action returned, or that it did not run because another caller held the lock
      * @throws LockNotAcquiredException if the thread was interrupted, or if the action throws it
      * @throws E what the action throws
      */
@@ -139,7 +139,8 @@ public class LockTemplate {
     }
 
     /**
-     * {@return completes with what the stage does} As {@link #executeAsync(String, LockOptions, Supplier)} with the default options.
+     * {@return completes with what the stage does} As {@link #executeAsync(String, LockOptions, Supplier)} with the
+     * default options.
      *
      * @param <T> what the stage completes with
      * @param name of the lock
@@ -151,19 +152,20 @@ public class LockTemplate {
     }
 
     /**
-     * Starts the action once the lock is acquired, and holds the lock until the stage that the action returned completes or fails.
-     * Does not block the caller, and does not use the common pool. The hold belongs to this call, not to a thread, and is not
-     * reentrant.
+     * Starts the action once the lock is acquired, and holds the lock until the stage that the action returned
+     * completes or fails. Does not block the caller, and does not use the common pool. The hold belongs to this call,
+     * not to a thread, and is not reentrant.
      *
-     * <p>Cancelling the future ends the wait, or cancels the stage if that is a {@link java.util.concurrent.Future}, and
-     * releases the lock: work that ignores the cancellation continues without it.
+     * <p>Cancelling the future ends the wait, or cancels the stage if that is a {@link java.util.concurrent.Future},
+     * and releases the lock: work that ignores the cancellation continues without it.
      *
      * @param <T> what the stage completes with
      * @param name of the lock
-     * @param options how it is held and waited for; what they leave open is the registry's
-     * @param action starts the work; it runs on a thread of the registry, or on the caller's if the lock is granted at once
-     * @return completes after the release, with the result or the failure of the stage or the action, or exceptionally as
-     *     {@link #execute(String, LockOptions, Action)}
+     * @param options how it is held and waited for; the registry's options apply where they are not set
+     * @param action starts the work; it runs on a thread of the registry, or on the caller's if the lock is granted at
+     *     once
+     * @return completes after the release, with the result or the failure of the stage or the action, or exceptionally
+     *     as {@link #execute(String, LockOptions, Action)}
      * @throws IllegalArgumentException if the name is empty, too long or not well-formed Unicode
      */
     public <T extends @Nullable Object> CompletableFuture<T> executeAsync(
@@ -178,7 +180,8 @@ public class LockTemplate {
     }
 
     /**
-     * {@return the cached or loaded value} As {@link #singleFlight(String, LockOptions, Action, Action)} with the default options.
+     * {@return the cached or loaded value} As {@link #singleFlight(String, LockOptions, Action, Action)} with the
+     * default options.
      *
      * @param <T> the type of the value
      * @param <E> what {@code cached} and {@code load} throw
@@ -194,30 +197,32 @@ public class LockTemplate {
 
     /**
      * Loads a value once, even if many callers of all instances need it at the same time. They share a cache, which
-     * {@code cached} reads. If the value is not there, the first caller acquires the lock of that name and runs {@code load}. The others
-     * wait for the lock. Once the value is loaded, they are notified, read the cache again, all at once, and cancel their wait.
+     * {@code cached} reads. If the value is not there, the first caller acquires the lock of that name and runs
+     * {@code load}. The others wait for the lock. Once the value is loaded, they are notified, read the cache again,
+     * all at once, and cancel their wait.
      *
      * <pre>{@code
      * Token token = template.singleFlight("token:" + app, () -> cache.get(app), () -> cache.put(app, api.fetchToken(app)));
      * }</pre>
      *
-     * <p>If {@code load} fails, its caller gets the exception and one of the others acquires the lock. The same happens if the caller
-     * that loads dies, when its lease has ended. A caller that still finds the cache empty waits on, until its wait time is over; zero
-     * tries once. If a notification is lost, a caller acquires the lock in its turn and finds the value then.
+     * <p>If {@code load} fails, its caller gets the exception and one of the others acquires the lock. If the loading
+     * caller dies, the same happens when its lease ends. A caller that still finds the cache empty waits on, until its
+     * wait time is over; zero tries once. If a notification is lost, a caller acquires the lock in its turn and finds
+     * the value then.
      *
-     * <p>The lock is that of {@link LockRegistry#get get(name)}, so code that locks this name otherwise is excluded as well. It is not
-     * reentrant: neither {@code load} nor code that holds the lock may start a flight of that name.
+     * <p>The lock is {@link LockRegistry#get get(name)}, so other code that locks this name is excluded as well. It is
+     * not reentrant: neither {@code load} nor code that holds the lock may start a flight of that name.
      *
      * @param <T> the type of the value
      * @param <E> what {@code cached} and {@code load} throw
      * @param name of the lock
-     * @param options how it is held and waited for; what they leave open is the registry's
+     * @param options how it is held and waited for; the registry's options apply where they are not set
      * @param cached reads the cache, and returns null if the value is not there; called with and without the lock
      * @param load loads the value and puts it into the cache
      * @return the value that {@code cached} found or {@code load} returned
      * @throws NullPointerException if {@code load} returned null
-     * @throws LockNotAcquiredException if the value was not there when the wait ended, or the thread was interrupted before or
-     *     during the wait; its flag is then set again
+     * @throws LockNotAcquiredException if the value was not there when the wait ended, or the thread was interrupted
+     *     before or during the wait; its flag is then set again
      * @throws LockUnavailableException if Redis is not available
      * @throws LockLostException if {@code load} returned but the lock was lost while it ran
      * @throws E what {@code cached} and {@code load} throw
@@ -228,8 +233,8 @@ public class LockTemplate {
     }
 
     /**
-     * {@return completes with the cached or loaded value} As {@link #singleFlightAsync(String, LockOptions, Supplier, Supplier)} with the
-     * default options.
+     * {@return completes with the cached or loaded value} As {@link #singleFlightAsync(String, LockOptions, Supplier,
+     * Supplier)} with the default options.
      *
      * @param <T> the type of the value
      * @param name of the lock
@@ -244,13 +249,13 @@ public class LockTemplate {
     }
 
     /**
-     * As {@link #singleFlight(String, LockOptions, Action, Action)}, but does not block the caller. The lock is held until the stage of
-     * {@code load} completes or fails. Cancelling the future ends the wait, or cancels the stage of {@code load} if that is a
-     * {@link java.util.concurrent.Future}; a load that is cancelled has failed.
+     * As {@link #singleFlight(String, LockOptions, Action, Action)}, but does not block the caller. The lock is held
+     * until the stage of {@code load} completes or fails. Cancelling the future ends the wait, or cancels the stage of
+     * {@code load} if that is a {@link java.util.concurrent.Future}; a load that is cancelled has failed.
      *
      * @param <T> the type of the value
      * @param name of the lock
-     * @param options how it is held and waited for; what they leave open is the registry's
+     * @param options how it is held and waited for; the registry's options apply where they are not set
      * @param cached reads the cache; its stage completes with null if the value is not there
      * @param load loads the value; its stage completes when it is in the cache
      * @return completes with what {@link #singleFlight(String, LockOptions, Action, Action)} returns or throws
@@ -333,7 +338,8 @@ public class LockTemplate {
          * {@return what the action returned}
          *
          * @param <X> what is thrown
-         * @param failure makes the exception to throw if the action did not run, from the one that {@link #get} would throw
+         * @param failure makes the exception to throw if the action did not run, from the one that {@link #get} would
+         *     throw
          * @throws X if it did not run
          */
         public <X extends Throwable> T orElseThrow(Function<? super LockNotAcquiredException, ? extends X> failure)

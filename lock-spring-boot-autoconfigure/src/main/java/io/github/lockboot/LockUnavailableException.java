@@ -6,9 +6,12 @@ import io.github.lockboot.internal.Troubleshooting;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Redis did not answer in time, refused the request, or granted the lock so late that its lease was over; or the registry is closing.
+ * Redis did not answer in time, refused the request, or granted the lock so late that its lease was over; or the
+ * registry is closing.
  *
- * @see <a href="https://github.com/lockboot/lock-spring-boot-starter/blob/main/docs/troubleshooting.md#lockunavailableexception">What to do</a>
+ * @see <a
+ *     href="https://github.com/lockboot/lock-spring-boot-starter/blob/main/docs/troubleshooting.md#lockunavailableexception">What
+ *     to do</a>
  */
 public class LockUnavailableException extends LockException {
 

@@ -5,8 +5,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One use of a lock: a wait, and the hold that may follow. A {@link LockListener} gets the same object in all calls. If a thread
- * acquires a lock that it holds, this is not a new use.
+ * One use of a lock: a wait, and the hold that may follow. A {@link LockListener} gets the same object in all calls. If
+ * a thread acquires a lock that it holds, this is not a new use.
  *
  * <p>{@code toString()} has a digest of the name. All methods may be called from any thread, at any time.
  */
@@ -35,7 +35,7 @@ public interface LockUse {
 
     /** {@return the id of the holder in the store; null until the lock is held} */
     @Nullable
-    String ownerId();
+    String holderId();
 
     /** {@return the fencing token of the hold; 0 until the lock is held} Also after the end. */
     long fencingToken();

@@ -16,11 +16,12 @@ import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Several locks of a thread as one: the thread holds all of them or none. Made by {@link LockRegistry#allOf}, which describes how they
- * are acquired and released.
+ * Several locks of a thread as one: the thread holds all of them or none. Made by {@link LockRegistry#allOf}, which
+ * describes how they are acquired and released.
  *
- * <p>Like a {@link NamedLock}, it is a cheap handle: two handles of the same locks are equal. For the fencing token and the lease of one of
- * them use {@link LockRegistry#get(String)}. All methods may be called from any thread, virtual threads included.
+ * <p>Like a {@link NamedLock}, it is a cheap handle: two handles of the same locks are equal. For the fencing token and
+ * the lease of one of them use {@link LockRegistry#get(String)}. All methods may be called from any thread, virtual
+ * threads included.
  */
 public final class MultiLock implements Lock {
 
@@ -62,8 +63,8 @@ public final class MultiLock implements Lock {
     }
 
     /**
-     * Acquires all locks, and waits without limit for each in turn. The hold count of a lock that the thread holds goes up. An interrupt does not end the
-     * wait; its flag is set again on return.
+     * Acquires all locks, and waits without limit for each in turn. The hold count of a lock that the thread holds goes
+     * up. An interrupt does not end the wait; its flag is set again on return.
      *
      * @throws LockUnavailableException as {@link NamedLock#lock}; none of them is held then
      */
@@ -78,7 +79,8 @@ public final class MultiLock implements Lock {
     /**
      * As {@link #lock()}, but an interrupt ends the wait.
      *
-     * @throws InterruptedException if interrupted before or during the wait; none of them is held then, and the flag is clear
+     * @throws InterruptedException if interrupted before or during the wait; none of them is held then, and the flag is
+     *     clear
      */
     @Override
     public void lockInterruptibly() throws InterruptedException {
@@ -91,7 +93,7 @@ public final class MultiLock implements Lock {
     /**
      * Tries each lock once.
      *
-     * @return false if another holds one of them or waits for it; none of them is held then
+     * @return false if another caller holds one of them or waits for it; none of them is held then
      * @throws LockUnavailableException if Redis is not available; none of them is held then
      */
     @Override
@@ -113,7 +115,7 @@ public final class MultiLock implements Lock {
     // --- release ----------------------------------------------------------------------------------------------
 
     /**
-     * Gives up one hold of each lock, in reverse order, even if one of them fails.
+     * Gives up one hold of each lock, in reverse order, even if one of the releases fails.
      *
      * @throws IllegalMonitorStateException if the current thread does not hold one of them
      * @throws LockLostException if one of them was lost; further failures are suppressed exceptions of the first
@@ -137,19 +139,22 @@ public final class MultiLock implements Lock {
 
     // --- state ------------------------------------------------------------------------------------------------
 
-    /** {@return how often the current thread may call {@link #unlock()}: of its holds of each lock, the fewest} */
+    /** {@return how often the current thread may call {@link #unlock()}: the smallest hold count of the locks} */
     public int getHoldCount() {
         return locks.stream().mapToInt(NamedLock::getHoldCount).min().orElse(0);
     }
 
-    /** {@return whether the current thread holds all of them, and no lease can have run out yet} As {@link NamedLock#isHeldByCurrentThread}. */
+    /**
+     * {@return whether the current thread holds all of them, and no lease can have run out yet} As
+     * {@link NamedLock#isHeldByCurrentThread}.
+     */
     public boolean isHeldByCurrentThread() {
         return locks.stream().allMatch(NamedLock::isHeldByCurrentThread);
     }
 
     /**
-     * {@return whether at least one of them is held, so that nobody else can have all; queries them one after the other} As
-     * {@link NamedLock#isLocked}.
+     * {@return whether at least one of them is held, so that no other caller can hold all; queries one lock after the
+     * other} As {@link NamedLock#isLocked}.
      *
      * @throws LockUnavailableException if Redis is not available
      */

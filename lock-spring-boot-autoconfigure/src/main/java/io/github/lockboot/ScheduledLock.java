@@ -13,7 +13,8 @@ import io.github.lockboot.DistributedLock.Release;
 import org.springframework.core.annotation.AliasFor;
 
 /**
- * Runs a scheduled method in one instance at a time, and once for each time that it is due, although the clocks of the instances differ.
+ * Runs a scheduled method in one instance at a time, and once for each time that it is due, although the clocks of the
+ * instances differ.
  *
  * <pre>{@code
  * @Scheduled(cron = "0 0 3 * * *")
@@ -21,18 +22,19 @@ import org.springframework.core.annotation.AliasFor;
  * public void nightly() { ... }
  * }</pre>
  *
- * <p>Use {@code cron}: {@code fixedRate} and {@code fixedDelay} count from the start of each instance, so instances share no ticks, and
- * each runs the method in its own period.
+ * <p>Use {@code cron}: {@code fixedRate} and {@code fixedDelay} count from the start of each instance, so instances
+ * share no ticks, and each runs the method in its own period.
  *
  * <p>It is a {@link DistributedLock} that does not wait: while another instance runs the method, or ran it less than
  * {@link #atLeastFor()} ago, the call is skipped. The lease is renewed while the method runs. The lock is that of
  * {@code registry.get(name)}. The rules of {@link DistributedLock} for methods and results apply.
  *
- * <p>If Redis is unavailable, the call is skipped as well, and logged with the cause: another instance might be running the method. Unless it
- * returns a {@link java.util.concurrent.CompletableFuture}, there is no {@link LockUnavailableException}.
+ * <p>If Redis is unavailable, the call is skipped as well, and logged with the cause: another instance might be running
+ * the method. Unless it returns a {@link java.util.concurrent.CompletableFuture}, there is no
+ * {@link LockUnavailableException}.
  *
- * <p>Each call is recorded as a metric and a log line. The endpoint {@code locks} shows the last one. Beans of type {@link Listener}
- * are notified.
+ * <p>Each call is recorded as a metric and a log line. The endpoint {@code locks} shows the last one. Beans of type
+ * {@link Listener} are notified.
  */
 @Target({ElementType.METHOD, ElementType.ANNOTATION_TYPE})
 @Retention(RetentionPolicy.RUNTIME)
@@ -41,23 +43,25 @@ import org.springframework.core.annotation.AliasFor;
 public @interface ScheduledLock {
 
     /**
-     * {@return the name of the lock and of the job, with {@code ${...}} and {@code #{...}} resolved once, at start} It is a tag of metrics
-     * and is in logs.
+     * {@return the name of the lock and of the job, with {@code ${...}} and {@code #{...}} resolved once, at start} It
+     * is a tag of metrics and is in logs.
      */
     @AliasFor(annotation = DistributedLock.class, attribute = "name")
     String name();
 
     /**
-     * {@return how long the lock stays taken at least, counted from when the method began, such as {@code "30s"}} Choose it longer than the
-     * clocks of the instances differ, and shorter than the period less that difference. Empty, the default, releases the lock when the
-     * method has ended, so that an instance whose clock is late runs the method again. It is {@link DistributedLock#keepFor()}.
+     * {@return the minimum time that the lock stays held, counted from the start of the method, such as {@code "30s"}}
+     * Choose a time that is longer than the difference between the clocks of the instances, and shorter than the period
+     * minus that difference. Empty, the default, releases the lock when the method has ended, so that an instance whose
+     * clock is late runs the method again. It is {@link DistributedLock#keepFor()}.
      */
     @AliasFor(annotation = DistributedLock.class, attribute = "keepFor")
     String atLeastFor() default "";
 
     /**
-     * {@return the lease, after which another instance may run the method if this process was killed; empty, the default, for
-     * {@code lock.ttl}} Choose it longer than the clocks differ, so that a kill does not make the method run twice.
+     * {@return the lease, after which another instance may run the method if this process was killed; empty, the
+     * default, for {@code lock.ttl}} Choose a time that is longer than the difference between the clocks, so that the
+     * method does not run twice after a kill.
      */
     @AliasFor(annotation = DistributedLock.class, attribute = "ttl")
     String ttl() default "";
@@ -84,11 +88,12 @@ public @interface ScheduledLock {
      * @param took until the method had ended and the lock was released or kept, or until the call was skipped
      * @param thread that called it
      * @param outcome how the call ended
-     * @param overran whether it still ran when it was due again by its {@code @Scheduled}; a fixed delay is never overrun
+     * @param overran whether it still ran when it was due again by its {@code @Scheduled}; a fixed delay is never
+     *     overrun
      */
     record Run(String job, Instant started, Duration took, String thread, Outcome outcome, boolean overran) {}
 
-    /** Is notified after each call of a job. What it throws is logged. */
+    /** Is notified after each call of a job. Its exceptions are logged. */
     @FunctionalInterface
     interface Listener {
 

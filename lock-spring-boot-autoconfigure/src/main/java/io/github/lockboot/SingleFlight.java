@@ -14,9 +14,9 @@ import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One caller of a flight. If the value is not in the cache, it requests the lock of that name. While it waits, it reads the cache
- * whenever the value is announced, and cancels its request if it finds it. With the lock it reads the cache once more, because another may have
- * loaded just before, then loads, announces the value and releases.
+ * One caller of a flight. If the value is not in the cache, it requests the lock of that name. While it waits, it reads
+ * the cache whenever the value is announced, and cancels its request if it finds it. With the lock it reads the cache
+ * once more, because another caller may have loaded it just before, then loads, announces the value and releases.
  */
 final class SingleFlight {
 
@@ -204,7 +204,7 @@ final class SingleFlight {
         return registry instanceof LockRuntime runtime ? runtime.onAnnounced(name, listener) : () -> {};
     }
 
-    /** Announces the value before the release, so that those who find it have left the queue by then. */
+    /** Announces the value before the release, so that the waiters that find it have left the queue by then. */
     private <T> T loaded(@Nullable T value) {
         T made = Objects.requireNonNull(
                 value, () -> "load returned null for " + LockNames.printable(name) + "; it must return a value");

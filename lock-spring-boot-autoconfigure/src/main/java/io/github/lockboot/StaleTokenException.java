@@ -4,10 +4,12 @@ import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Troubleshooting;
 
 /**
- * A guarded resource refused a write, because its fencing token is smaller than the largest it has seen: another has acquired the
- * lock since. Nothing was written.
+ * A fence refused a write, because its fencing token is smaller than the largest that the fence has seen: another
+ * caller has acquired the lock since. Nothing was written.
  *
- * @see <a href="https://github.com/lockboot/lock-spring-boot-starter/blob/main/docs/troubleshooting.md#staletokenexception">What to do</a>
+ * @see <a
+ *     href="https://github.com/lockboot/lock-spring-boot-starter/blob/main/docs/troubleshooting.md#staletokenexception">What
+ *     to do</a>
  */
 public class StaleTokenException extends LockException {
 
@@ -16,19 +18,19 @@ public class StaleTokenException extends LockException {
     /** The token of the writer. */
     private final long fencingToken;
 
-    /** The largest token that the resource has seen. */
+    /** The largest token that the fence has seen. */
     private final long newestToken;
 
     /**
      * @param name of the lock, or of the resource if that differs
      * @param fencingToken of the writer
-     * @param newestToken the largest the resource has seen
+     * @param newestToken the largest that the fence has seen
      */
     public StaleTokenException(String name, long fencingToken, long newestToken) {
         super(
                 name,
                 "a write under '" + LockNames.printable(name) + "' was refused: fencing token " + fencingToken
-                        + " is older than " + newestToken + ", so another has held the lock since; see "
+                        + " is older than " + newestToken + ", so another caller has held the lock since; see "
                         + Troubleshooting.PAGE + "staletokenexception",
                 null);
         this.fencingToken = fencingToken;
@@ -40,7 +42,7 @@ public class StaleTokenException extends LockException {
         return fencingToken;
     }
 
-    /** {@return the largest token that the resource has seen} */
+    /** {@return the largest token that the fence has seen} */
     public long getNewestToken() {
         return newestToken;
     }

@@ -17,8 +17,8 @@ import java.util.function.Supplier;
 import io.github.lockboot.fixture.Await;
 
 /**
- * A thread that does what a test tells it, step by step. It is a virtual one where the system property {@code actors} says
- * {@code virtual}.
+ * A thread that does what a test tells it, step by step. It is a virtual one where the system property {@code actors}
+ * says {@code virtual}.
  */
 public final class Actor implements AutoCloseable {
 

@@ -60,7 +60,7 @@ abstract class DroppedLeaseContract extends TwoInstances {
         assertThat(losses)
                 .singleElement()
                 .asString()
-                .startsWith("its lease was not closed, and nothing refers to it any more: close what is acquired at "
+                .startsWith("its lease was not closed and is no longer referenced: close the lease that is acquired at "
                         + "io.github.lockboot.")
                 .contains("." + acquiredAt + "(");
         Actor.await("it is free", () -> !otherRegistry().get(name).isLocked());

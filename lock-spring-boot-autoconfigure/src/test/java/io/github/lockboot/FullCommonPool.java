@@ -15,9 +15,9 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * A program whose common pool has no free thread, and which uses locks asynchronously all the same. It says in a line for each
- * step whether it came to an end. With a parallelism of one a {@link CompletableFuture} does not use that pool, so the program is
- * given a larger one when it is started.
+ * A program whose common pool has no free thread, and which uses locks asynchronously all the same. It says in a line
+ * for each step whether it came to an end. With a parallelism of one a {@link CompletableFuture} does not use that
+ * pool, so the program is given a larger one when it is started.
  */
 final class FullCommonPool {
 

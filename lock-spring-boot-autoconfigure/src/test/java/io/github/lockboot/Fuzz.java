@@ -6,8 +6,8 @@ import java.util.function.Consumer;
 import java.util.regex.Pattern;
 
 /**
- * Random input made to break things, the same for the same seed: {@code -Dlock.fuzz.seed} takes another, {@code
- * -Dlock.fuzz.factor} makes so many times as much of it.
+ * Random input made to break things, the same for the same seed: {@code -Dlock.fuzz.seed} takes another,
+ * {@code -Dlock.fuzz.factor} makes so many times as much of it.
  */
 public final class Fuzz {
 

@@ -397,7 +397,9 @@ public abstract class LockRegistryContract {
             assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> Actor.get(late));
         }
 
-        /** The lock is that of the name, so code that is moved to flights name by name excludes what is not moved yet. */
+        /**
+         * The lock is that of the name, so code that is moved to flights name by name excludes what is not moved yet.
+         */
         @Test
         void codeThatLocksTheNameAndFlightsOfTheNameLoadOnce() throws Exception {
             upstream.complete(null);

@@ -16,7 +16,9 @@ import ch.qos.logback.core.Appender;
 import ch.qos.logback.core.UnsynchronizedAppenderBase;
 import org.slf4j.LoggerFactory;
 
-/** Counts what everything in the process logs, with traces, as an application of Spring Boot writes it: from INFO on. */
+/**
+ * Counts what everything in the process logs, with traces, as an application of Spring Boot writes it: from INFO on.
+ */
 public final class LogVolume implements AutoCloseable {
 
     private static final int MOST_EVENTS = 10_000;

@@ -28,8 +28,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
- * What every {@link NamedLock} does, whoever may hold it beside others. A <em>rival</em> is a lock of the same name that excludes it and
- * that it excludes.
+ * What every {@link NamedLock} does, whoever may hold it beside others. A <em>rival</em> is a lock of the same name
+ * that excludes it and that it excludes.
  */
 abstract class NamedLockContract extends TwoInstances {
 
@@ -612,7 +612,7 @@ abstract class NamedLockContract extends TwoInstances {
             assertThatIllegalStateException()
                     .isThrownBy(() -> renewed.extend(Duration.ofSeconds(60)))
                     .withMessageContaining(name)
-                    .withMessageContaining("not renewed");
+                    .withMessageContaining("only a lease without renewal can be extended");
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> renewed.extend(Duration.ofMillis(999)))
                     .withMessageContaining("ttl");
@@ -1022,7 +1022,10 @@ abstract class NamedLockContract extends TwoInstances {
             assertThat(taken).isBetween(wait, limit);
         }
 
-        /** The first lock becomes free after two thirds of the time; with a deadline of its own, the second would take another whole one. */
+        /**
+         * The first lock becomes free after two thirds of the time; with a deadline of its own, the second would take
+         * another whole one.
+         */
         private Duration failsAfter(Duration wait) throws Exception {
             Actor first = holderOf(a());
             Actor second = holderOf(b());

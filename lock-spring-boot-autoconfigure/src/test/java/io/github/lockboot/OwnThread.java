@@ -9,8 +9,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Runs each test on a thread of its own. A thread that lost a lock in another test, and has not released it, would commit no
- * transaction.
+ * Runs each test on a thread of its own. A thread that lost a lock in another test, and has not released it, would
+ * commit no transaction.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

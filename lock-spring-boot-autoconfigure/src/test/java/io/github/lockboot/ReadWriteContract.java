@@ -16,7 +16,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-/** What the two sides of a read-write lock do to each other: as the JDK's {@code ReentrantReadWriteLock} in fair mode. */
+/**
+ * What the two sides of a read-write lock do to each other: as the JDK's {@code ReentrantReadWriteLock} in fair mode.
+ */
 abstract class ReadWriteContract extends TwoInstances {
 
     ReadWriteContract(LockRegistryContract contract) {

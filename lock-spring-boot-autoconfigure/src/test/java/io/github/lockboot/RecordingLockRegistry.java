@@ -9,6 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.function.Function;
 
@@ -16,8 +17,8 @@ import io.github.lockboot.internal.Announcements;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks that are free unless said to be taken, and what happens to them is written down. Nothing waits and nothing takes
- * time; what is asked for asynchronously is answered at once, unless {@link #answerLater} was called.
+ * Locks that are free unless said to be taken, and what happens to them is written down. Nothing waits and nothing
+ * takes time; what is asked for asynchronously is answered at once, unless {@link #answerLater} was called.
  */
 public final class RecordingLockRegistry implements LockRuntime {
 
@@ -31,6 +32,7 @@ public final class RecordingLockRegistry implements LockRuntime {
     private final Set<String> lost = ConcurrentHashMap.newKeySet();
     private final Map<String, Runnable> announced = new ConcurrentHashMap<>();
     private final Announcements announcements = new Announcements();
+    private final AtomicInteger listening = new AtomicInteger();
     private final Map<String, Error> broken = new ConcurrentHashMap<>();
     private final Map<String, RuntimeException> unsure = new ConcurrentHashMap<>();
     private final Map<String, LockOptions> options = new ConcurrentHashMap<>();
@@ -62,7 +64,9 @@ public final class RecordingLockRegistry implements LockRuntime {
         return listeners;
     }
 
-    /** What happened, in order: {@code lock <name>}, {@code unlock <name>}, {@code keep <name>} and what was recorded. */
+    /**
+     * What happened, in order: {@code lock <name>}, {@code unlock <name>}, {@code keep <name>} and what was recorded.
+     */
     public List<String> events() {
         return List.copyOf(events);
     }
@@ -112,7 +116,9 @@ public final class RecordingLockRegistry implements LockRuntime {
         outOfReach.add(name);
     }
 
-    /** The next one to wait for this lock waits until the value is announced, which happens after this, and then has it. */
+    /**
+     * The next one to wait for this lock waits until the value is announced, which happens after this, and then has it.
+     */
     public void announceElsewhere(String name, Runnable before) {
         announced.put(name, before);
     }
@@ -205,16 +211,20 @@ public final class RecordingLockRegistry implements LockRuntime {
     @Override
     public Runnable onAnnounced(String name, Runnable listener) {
         Runnable end = announcements.listen(name, listener);
+        listening.incrementAndGet();
         Runnable before = announced.remove(name);
         if (before != null) {
             before.run();
             announcements.announced(name);
         }
-        return end;
+        return () -> {
+            listening.decrementAndGet();
+            end.run();
+        };
     }
 
     public boolean isAnybodyListening() {
-        return !announcements.isEmpty();
+        return listening.get() > 0;
     }
 
     private boolean isFree(String name, LockOptions options) {

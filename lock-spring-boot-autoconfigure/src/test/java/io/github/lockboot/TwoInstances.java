@@ -15,8 +15,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
- * A part of the contract: two registries on the same locks, which stand for two instances of an application, and threads of both. The tests
- * of all parts run side by side, because most of them wait for leases to end.
+ * A part of the contract: two registries on the same locks, which stand for two instances of an application, and
+ * threads of both. The tests of all parts run side by side, because most of them wait for leases to end.
  */
 @Execution(ExecutionMode.CONCURRENT)
 abstract class TwoInstances {
@@ -130,8 +130,8 @@ abstract class TwoInstances {
     }
 
     /**
-     * Waits until what the registry has sent about the name has arrived: a later command on the same key has been answered. Some clients keep
-     * the order of one key only.
+     * Waits until what the registry has sent about the name has arrived: a later command on the same key has been
+     * answered. Some clients keep the order of one key only.
      */
     final void awaitArrival(LockRegistry registry) {
         NamedLock lock = registry.get(name);
@@ -142,7 +142,10 @@ abstract class TwoInstances {
         }
     }
 
-    /** Waits until a thread that comes now is refused, though it would be compatible with the holders: it may not overtake a waiter. */
+    /**
+     * Waits until a thread that comes now is refused, though it would be compatible with the holders: it may not
+     * overtake a waiter.
+     */
     final void awaitRefusal(NamedLock lock) {
         Actor comer = actor();
         Actor.await("nobody overtakes the waiter", LONG, () -> !takesAndGivesBack(comer, lock));

@@ -18,8 +18,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A container replaces an application and keeps its threads. What such a thread has done with locks must not keep the class loader of the
- * application, and with it all its classes.
+ * A container replaces an application and keeps its threads. What such a thread has done with locks must not keep the
+ * class loader of the application, and with it all its classes.
  */
 class UndeployTests {
 

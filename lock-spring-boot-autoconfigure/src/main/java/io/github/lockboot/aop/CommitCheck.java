@@ -11,10 +11,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.internal.HeldByThread;
+import io.github.lockboot.internal.Logs;
 import io.github.lockboot.internal.Mocks;
 import io.github.lockboot.internal.Troubleshooting;
 import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
@@ -36,13 +36,13 @@ import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.util.ClassUtils;
 
 /**
- * Makes every transaction manager of a context, its ancestors and its descendants check the current thread's locks before it commits.
- * If a lock may have been lost, the transaction is rolled back, and its caller gets the {@link LockLostException}. Spring Boot would add
- * a listener only to the managers that it creates itself.
+ * Makes every transaction manager of a context, its ancestors and its descendants check the current thread's locks
+ * before it commits. If a lock may have been lost, the transaction is rolled back, and its caller gets the
+ * {@link LockLostException}. Spring Boot would add a listener only to the managers that it creates itself.
  *
- * <p>Spring does not pass to a {@link BeanPostProcessor} bean the beans that other post-processors and advisors need, nor those of a
- * parent context. So this class adds a post-processor to each bean factory before the first one is created, and checks the singletons
- * that exist by then.
+ * <p>Spring does not pass to a {@link BeanPostProcessor} bean the beans that other post-processors and advisors need,
+ * nor those of a parent context. So this class adds a post-processor to each bean factory before the first one is
+ * created, and checks the singletons that exist by then.
  */
 public final class CommitCheck
         implements BeanFactoryPostProcessor,
@@ -50,11 +50,13 @@ public final class CommitCheck
                 ApplicationListener<ContextRefreshedEvent>,
                 DisposableBean {
 
-    static final String REASON = "detected before the transaction committed; the transaction is rolled back";
+    static final String REASON = "detected before commit; the transaction is rolled back";
 
-    private static final Log log = LogFactory.getLog(CommitCheck.class);
+    private static final Log log = Logs.of(CommitCheck.class);
 
-    /** The checks that are not closed. All of them use the same listener, which is removed when the last one is closed. */
+    /**
+     * The checks that are not closed. All of them use the same listener, which is removed when the last one is closed.
+     */
     private static final Set<CommitCheck> OPEN = Collections.newSetFromMap(new WeakHashMap<>());
 
     /** The managers that would keep the class loader of this library, because theirs lives longer. */
@@ -68,16 +70,7 @@ public final class CommitCheck
         for (AbstractBeanFactory each = factoryOf(own); each != null; each = factoryOf(each.getParentBeanFactory())) {
             all.add(new Managers(each));
         }
-        for (Managers each : all) {
-            each.checkFromNowOn();
-        }
-        checkThoseMade();
-    }
-
-    private void checkThoseMade() {
-        for (Managers each : all) {
-            each.checkThoseMade();
-        }
+        afterSingletonsInstantiated();
     }
 
     private static @Nullable AbstractBeanFactory factoryOf(@Nullable BeanFactory beans) {
@@ -89,7 +82,9 @@ public final class CommitCheck
     /** No post-processor sees a singleton that the application registers. */
     @Override
     public void afterSingletonsInstantiated() {
-        checkThoseMade();
+        for (Managers each : all) {
+            each.checkThoseMade();
+        }
     }
 
     /** A context also publishes its events to its ancestors. A context with a check of its own needs nothing here. */
@@ -97,24 +92,17 @@ public final class CommitCheck
     public void onApplicationEvent(ContextRefreshedEvent event) {
         AbstractBeanFactory factory = factoryOf(event.getApplicationContext());
         if (factory != null && !isChecked(factory)) {
-            Managers descendant = new Managers(factory);
-            descendant.checkFromNowOn();
-            descendant.checkThoseMade();
+            new Managers(factory).checkThoseMade();
         }
     }
 
     private static boolean isChecked(AbstractBeanFactory factory) {
-        for (BeanPostProcessor each : factory.getBeanPostProcessors()) {
-            if (each instanceof Managers) {
-                return true;
-            }
-        }
-        return false;
+        return factory.getBeanPostProcessors().stream().anyMatch(Managers.class::isInstance);
     }
 
     @Override
     public void destroy() {
-        all.forEach(Managers::checkNoMore);
+        all.forEach(each -> each.factory.getBeanPostProcessors().remove(each));
         closed(this);
     }
 
@@ -159,16 +147,10 @@ public final class CommitCheck
         private final AbstractBeanFactory factory;
         private final Set<String> seen = ConcurrentHashMap.newKeySet();
 
+        /** From now on it checks each manager that is created. */
         Managers(AbstractBeanFactory factory) {
             this.factory = factory;
-        }
-
-        void checkFromNowOn() {
             factory.addBeanPostProcessor(this);
-        }
-
-        void checkNoMore() {
-            factory.getBeanPostProcessors().remove(this);
         }
 
         @Override
@@ -220,7 +202,10 @@ public final class CommitCheck
         /** One for all managers and contexts. It refers to nothing, and so may stay when a context is closed. */
         static final Listener ONLY = new Listener();
 
-        /** The transaction of the thread that began first. Locks that the thread gives up before its end still count for it. */
+        /**
+         * The transaction of the thread that began first. Locks that the thread gives up before its end still count for
+         * it.
+         */
         private static final ThreadLocal<@Nullable TransactionExecution> OUTERMOST = new ThreadLocal<>();
 
         @Override

@@ -25,7 +25,7 @@ import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
-/** The result for the caller if another held the lock until the wait ended. */
+/** The result for the caller if another caller held the lock until the wait ended. */
 @FunctionalInterface
 interface Contention {
 
@@ -39,17 +39,16 @@ interface Contention {
     static Contention read(DistributedLock annotation, LockedMethod method) {
         boolean skip = annotation.ifNotAcquired() == IfNotAcquired.SKIP;
         if (annotation.fallback().isEmpty()) {
-            return skip ? skip(method) : THROW;
+            if (!skip) {
+                return THROW;
+            }
+            Supplier<@Nullable Object> skipped = skipped(method);
+            return (invocation, cause) -> skipped.get();
         }
         if (skip) {
-            method.add("has both fallback and ifNotAcquired = SKIP", "leave one of them");
+            method.add("has both fallback and ifNotAcquired = SKIP", "remove one of them");
         }
         return fallback(annotation.fallback(), method);
-    }
-
-    private static Contention skip(LockedMethod method) {
-        Supplier<@Nullable Object> skipped = skipped(method);
-        return (invocation, cause) -> skipped.get();
     }
 
     /** {@return the result of a call that was skipped} */
@@ -96,7 +95,9 @@ interface Contention {
             method.add(
                     "names the fallback " + name + ", which suspends, but the function does not",
                     "use a method that does not suspend");
-        } else if (!ClassUtils.isAssignable(type, given) && type != void.class && !isUnit(type)) {
+        } else if (!ClassUtils.isAssignable(type, given)
+                && type != void.class
+                && !type.getName().equals("kotlin.Unit")) {
             method.add(
                     "names the fallback " + name + ", which returns " + given.getSimpleName(),
                     "make it return " + type.getSimpleName());
@@ -127,9 +128,5 @@ interface Contention {
                 .map(candidate -> new LockedMethod(candidate, method.targetClass()))
                 .filter(candidate ->
                         candidate.isNamed(name) && candidate.parameterTypes().equals(parameters));
-    }
-
-    private static boolean isUnit(Class<?> type) {
-        return type.getName().equals("kotlin.Unit");
     }
 }

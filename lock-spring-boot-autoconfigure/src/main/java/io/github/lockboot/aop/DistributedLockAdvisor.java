@@ -12,14 +12,15 @@ import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.core.Ordered;
 
 /**
- * Runs {@link io.github.lockboot.DistributedLock} methods under their locks. The container creates it before ordinary beans, so
- * template and order are supplied later.
+ * Runs {@link io.github.lockboot.DistributedLock} methods under their locks. The container creates it before ordinary
+ * beans, so template and order are supplied later.
  */
 public final class DistributedLockAdvisor extends StaticMethodMatcherPointcut implements PointcutAdvisor, Ordered {
 
     /**
-     * After method security, whose last advisor has 600, so a caller who is denied acquires no lock. Before retries of Spring Retry, caches
-     * and transactions, which have the lowest precedence unless the application says otherwise: the release comes after the commit.
+     * After method security, whose last advisor has 600, so a caller who is denied acquires no lock. Before retries of
+     * Spring Retry, caches and transactions, which have the lowest precedence unless the application says otherwise:
+     * the release comes after the commit.
      */
     public static final int DEFAULT_ORDER = 1_000;
 

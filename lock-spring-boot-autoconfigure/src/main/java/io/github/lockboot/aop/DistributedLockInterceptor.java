@@ -4,7 +4,6 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
@@ -58,9 +57,9 @@ final class DistributedLockInterceptor implements InnerProxy.Locking {
         return proxyAroundProxy ? InnerProxy.targetOf(invocation) : invocation.getThis();
     }
 
-    /** Fails the start, rather than each call, if there is no template, or no unique one. */
-    void requireTemplate() {
-        Objects.requireNonNull(template.get());
+    /** The template. Asked for at the start, so that its absence fails the start rather than each call. */
+    LockTemplate template() {
+        return template.get();
     }
 
     /** @throws InvalidLockDefinitionException with all findings about the annotations of the method */
@@ -72,9 +71,6 @@ final class DistributedLockInterceptor implements InnerProxy.Locking {
 
     private MethodLocks parse(Method method, Class<?> targetClass) {
         List<DistributedLock> annotations = LockAnnotations.find(method, targetClass);
-        if (annotations.isEmpty()) {
-            throw new IllegalStateException(method + " has no @DistributedLock on " + targetClass.getName());
-        }
         // The methods of a proxy class have no names of parameters.
         Method specific =
                 Proxy.isProxyClass(targetClass) ? method : AopUtils.getMostSpecificMethod(method, targetClass);

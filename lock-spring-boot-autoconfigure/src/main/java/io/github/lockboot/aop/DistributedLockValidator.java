@@ -11,16 +11,15 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
 import io.github.lockboot.DistributedLock;
-import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.LockOptions;
+import io.github.lockboot.LockRuntime;
 import io.github.lockboot.aop.InvalidLockDefinitionException.Finding;
+import io.github.lockboot.internal.Logs;
 import io.github.lockboot.internal.Troubleshooting;
 import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -30,8 +29,8 @@ import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.core.PriorityOrdered;
 
 /**
- * Fails the start of an application with one list of all that is wrong with its {@link DistributedLock} methods, those of lazy beans
- * included. Warns of those of a child context that has no proxies.
+ * Fails the start of an application with one list of all that is wrong with its {@link DistributedLock} methods, those
+ * of lazy beans included. Warns of those of a child context that has no proxies.
  *
  * <p>It is the first post-processor of the factory, so that {@link LockedBeans} sees also the beans that others need.
  */
@@ -41,36 +40,28 @@ public final class DistributedLockValidator
                 SmartInitializingSingleton,
                 ApplicationListener<ContextRefreshedEvent> {
 
-    private static final Log log = LogFactory.getLog(DistributedLockValidator.class);
+    private static final Log log = Logs.of(DistributedLockValidator.class);
 
     private final DistributedLockAdvisor advisor;
     private final ConfigurableListableBeanFactory beanFactory;
     private final LockedBeans beans;
-    private final Supplier<LockOptions> defaults;
     private final Supplier<Map<String, LockOptions>> overrides;
-    private final IntSupplier maxHolders;
     private final Set<String> groups = new TreeSet<>();
     private final NamelessKeys nameless = new NamelessKeys();
 
     /**
      * @param advisor finds and parses the annotations
      * @param beanFactory has the beans to check
-     * @param defaults the options of the default registry, for those that an annotation leaves open; called when all singletons exist
      * @param overrides what {@code lock.locks} sets, by {@link LockOptions#group()}; called when all singletons exist
-     * @param maxHolders how many may hold a lock of the default registry at a time; called when all singletons exist
      */
     public DistributedLockValidator(
             DistributedLockAdvisor advisor,
             ConfigurableListableBeanFactory beanFactory,
-            Supplier<LockOptions> defaults,
-            Supplier<Map<String, LockOptions>> overrides,
-            IntSupplier maxHolders) {
+            Supplier<Map<String, LockOptions>> overrides) {
         this.advisor = advisor;
         this.beanFactory = beanFactory;
         this.beans = new LockedBeans(advisor, beanFactory);
-        this.defaults = defaults;
         this.overrides = overrides;
-        this.maxHolders = maxHolders;
     }
 
     /** {@return whether there are locked methods; known when all singletons exist} */
@@ -109,7 +100,7 @@ public final class DistributedLockValidator
         InvalidLockDefinitionException.throwIfAny(findings);
         beans.checked();
         if (hasLockedMethods()) {
-            advisor.getAdvice().requireTemplate();
+            advisor.getAdvice().template();
             nameless.warn();
         }
         for (String group : overridden.keySet()) {
@@ -176,54 +167,35 @@ public final class DistributedLockValidator
         }
         nameless.add(locked, locks.definitions());
         for (LockDefinition definition : locks.definitions()) {
-            LockOptions asked = definition.options();
-            boolean ours = definition.isOfDefaultRegistry();
-            String group = Objects.requireNonNull(asked.group());
-            LockOptions first = ours ? overridden.getOrDefault(group, LockOptions.defaults()) : LockOptions.defaults();
-            groups.add(group);
-            if (definition.keep() != null && !definition.keep().onlyOnSuccess()) {
-                OuterRetry.refuse(locked, definition.isOfJob(), advisor.getOrder(), beanFactory);
-            }
-            Duration wait = first.waitTime();
-            if (definition.isOfJob() && (first.permits() != null || wait != null && !wait.isZero())) {
-                locked.add(
-                        "is a job for one instance, and lock.locks.[" + group + "]"
-                                + (first.permits() != null ? ".permits" : ".wait-time") + " lets several run each tick",
-                        "remove that property");
-            }
-            Duration linger = first.linger() != null ? first.linger() : asked.linger();
-            Boolean renew = first.renew() != null ? first.renew() : asked.renew();
-            boolean neverRenewed =
-                    renew == null && ours && Boolean.FALSE.equals(defaults.get().renew());
-            if (linger != null
-                    && !linger.isZero()
-                    && (asked.mode() == Mode.SHARED
-                            || asked.permits() != null
-                            || first.permits() != null
-                            || neverRenewed
-                            || Boolean.FALSE.equals(renew))) {
-                locked.add(
-                        "cannot linger with "
-                                + (neverRenewed ? "lock.renew=false" : "lock.locks.[" + group + "]")
-                                + ": only an exclusive lock without permits that is renewed may linger",
-                        "remove linger, or the setting that prevents it");
-            }
-            Integer permits = first.permits() != null ? first.permits() : asked.permits();
-            if (ours && permits != null && permits > maxHolders.getAsInt()) {
-                locked.add(
-                        "has permits = " + permits + ", more than lock.max-holders (" + maxHolders.getAsInt() + ")",
-                        "request fewer, or raise that property in all instances");
-            }
-            if (asked.mode() == Mode.SHARED && first.permits() != null) {
-                locked.add(
-                        "has mode = SHARED, which allows any number of holders, and lock.locks.[" + group
-                                + "].permits is " + first.permits(),
-                        "remove that property, or leave the mode out");
+            groups.add(Objects.requireNonNull(definition.options().group()));
+            if (definition.isOfDefaultRegistry()) {
+                checkInRegistry(locked, definition, overridden);
             }
         }
     }
 
-    /** A context also publishes its events to its ancestors. A context with a validator of its own needs nothing here. */
+    private void checkInRegistry(LockedMethod locked, LockDefinition definition, Map<String, LockOptions> overridden) {
+        LockOptions asked = definition.options();
+        LockOptions first = overridden.getOrDefault(asked.group(), LockOptions.defaults());
+        Duration wait = first.waitTime();
+        if (definition.isOfJob() && (first.permits() != null || wait != null && !wait.isZero())) {
+            locked.add(
+                    "is a job for one instance, and lock.locks.[" + asked.group() + "]"
+                            + (first.permits() != null ? ".permits" : ".wait-time") + " lets several run each tick",
+                    "remove that property");
+        }
+        try {
+            if (advisor.getAdvice().template().registry() instanceof LockRuntime registry) {
+                registry.check(asked);
+            }
+        } catch (IllegalArgumentException refusal) {
+            locked.add("has options that its registry refuses", String.valueOf(refusal.getMessage()));
+        }
+    }
+
+    /**
+     * A context also publishes its events to its ancestors. A context with a validator of its own needs nothing here.
+     */
     @Override
     public void onApplicationEvent(ContextRefreshedEvent event) {
         if (event.getApplicationContext() instanceof ConfigurableApplicationContext context

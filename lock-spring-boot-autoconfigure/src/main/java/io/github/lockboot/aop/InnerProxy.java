@@ -7,7 +7,6 @@ import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
-import org.springframework.aop.ClassFilter;
 import org.springframework.aop.PointcutAdvisor;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.SpringProxy;
@@ -22,9 +21,9 @@ import reactor.core.publisher.Flux;
 import reactor.util.context.ContextView;
 
 /**
- * With two proxy creators, a bean is behind a proxy within a proxy. The outer proxy acquires the locks, so that the transactions and caches of
- * both are inside them. This is its last advice, and marks the call for the inner proxy, which then acquires none. A scheduler
- * or listener container may have the inner proxy itself: such a call has no mark.
+ * With two proxy creators, a bean is behind a proxy within a proxy. The outer proxy acquires the locks, so that the
+ * transactions and caches of both are inside them. This is its last advice, and marks the call for the inner proxy,
+ * which then acquires none. A scheduler or listener container may have the inner proxy itself: such a call has no mark.
  */
 final class InnerProxy implements MethodInterceptor {
 
@@ -75,7 +74,9 @@ final class InnerProxy implements MethodInterceptor {
                         .anyMatch(each -> isAsync(each, invocation));
     }
 
-    /** Whether this is a thread of an executor, on which an outer advice runs the method, whatever its annotation is. */
+    /**
+     * Whether this is a thread of an executor, on which an outer advice runs the method, whatever its annotation is.
+     */
     static boolean isOnThreadOfExecutor(MethodInvocation invocation) {
         return invocation instanceof ProxyMethodInvocation call
                 && call.getProxy() instanceof Advised proxy
@@ -143,15 +144,10 @@ final class InnerProxy implements MethodInterceptor {
     }
 
     /** They match proxies, not the beans themselves. */
-    private static final class LockedProxies extends StaticMethodMatcherPointcut implements ClassFilter {
+    private static final class LockedProxies extends StaticMethodMatcherPointcut {
 
         LockedProxies() {
-            setClassFilter(this);
-        }
-
-        @Override
-        public boolean matches(Class<?> type) {
-            return SpringProxy.class.isAssignableFrom(type) && LockAnnotations.areAnywhereIn(type);
+            setClassFilter(type -> SpringProxy.class.isAssignableFrom(type) && LockAnnotations.areAnywhereIn(type));
         }
 
         @Override

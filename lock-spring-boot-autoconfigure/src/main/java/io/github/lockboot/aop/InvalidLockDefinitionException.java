@@ -8,7 +8,9 @@ import io.github.lockboot.internal.Troubleshooting;
 /**
  * One or more uses of {@link io.github.lockboot.DistributedLock} are invalid, whatever the arguments of a call are.
  *
- * @see <a href="https://github.com/lockboot/lock-spring-boot-starter/blob/main/docs/troubleshooting.md#invalidlockdefinitionexception">What to do</a>
+ * @see <a
+ *     href="https://github.com/lockboot/lock-spring-boot-starter/blob/main/docs/troubleshooting.md#invalidlockdefinitionexception">What
+ *     to do</a>
  */
 public class InvalidLockDefinitionException extends IllegalStateException {
 

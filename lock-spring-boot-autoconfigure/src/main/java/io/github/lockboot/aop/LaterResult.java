@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.ReactiveAdapter;
 
 /**
- * Finds results whose work continues after the method has returned and its lock was released. A declared type shows this at the start.
- * If a method declares {@code Object} or an interface, only what it returns shows it.
+ * Finds results whose work continues after the method has returned and its lock was released. A declared type shows
+ * this at the start. If a method declares {@code Object} or an interface, only what it returns shows it.
  */
 final class LaterResult {
 
@@ -36,7 +36,9 @@ final class LaterResult {
             Map.entry("org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter", WRITTEN),
             Map.entry("org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody", WRITTEN));
 
-    /** Only if the declared type is an interface: a class of the application that implements it may be a plain value. */
+    /**
+     * Only if the declared type is an interface: a class of the application that implements it may be a plain value.
+     */
     private static final Map<String, String> WORK_IF_DECLARED = Map.of(
             "java.util.function.Supplier", VALUE,
             "java.util.concurrent.Callable", VALUE,

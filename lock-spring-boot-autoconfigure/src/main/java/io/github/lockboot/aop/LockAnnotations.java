@@ -22,20 +22,22 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Finds the annotations of a method: on it, on what it overrides or implements, on its class, on what the class extends or
- * implements. The first of these that has any wins.
+ * Finds the annotations of a method: on it, on what it overrides or implements, on its class, on what the class extends
+ * or implements. The first of these that has any wins.
  */
 final class LockAnnotations {
 
-    /** Their methods are not of the application: Groovy adds the first to each class, Spring the others to each proxy. */
+    /**
+     * Their methods are not of the application: Groovy adds the first to each class, Spring the others to each proxy.
+     */
     private static final Set<String> ADDED =
             Set.of("groovy.lang.GroovyObject", Advised.class.getName(), DecoratingProxy.class.getName());
 
     private LockAnnotations() {}
 
     /**
-     * Whether the class, or anything it extends or implements, has the annotation anywhere. This is cheap, and most beans of an
-     * application need no further search at its start.
+     * Whether the class, or anything it extends or implements, has the annotation anywhere. This is cheap, and most
+     * beans of an application need no further search at its start.
      */
     static boolean areAnywhereIn(@Nullable Class<?> type) {
         return type != null
@@ -83,8 +85,8 @@ final class LockAnnotations {
     }
 
     /**
-     * Whether it is one that the Kotlin compiler generates for {@code @JvmOverloads}, with the annotations of the function. It is final, and
-     * calls the function, which is locked.
+     * Whether it is one that the Kotlin compiler generates for {@code @JvmOverloads}, with the annotations of the
+     * function. It is final, and calls the function, which is locked.
      */
     private static boolean isOverload(Method method) {
         return Modifier.isFinal(method.getModifiers())
@@ -105,7 +107,10 @@ final class LockAnnotations {
                 .orElse(method);
     }
 
-    /** The {@link #source} or, if that is a type, the same method of that type. Its parameters are those that expressions name. */
+    /**
+     * The {@link #source} or, if that is a type, the same method of that type. Its parameters are those that
+     * expressions name.
+     */
     static Method carrier(Method method, Class<?> targetClass) {
         AnnotatedElement source = source(method, targetClass);
         Method specific = AopUtils.getMostSpecificMethod(method, targetClass);

@@ -75,10 +75,11 @@ final class LockDefinition {
     private final boolean leased;
 
     /**
-     * Adds to the findings of the method what is wrong with the annotation, whatever the arguments of a call are. Use the definition only
-     * if there are no findings.
+     * Adds to the findings of the method what is wrong with the annotation, whatever the arguments of a call are. Use
+     * the definition only if there are no findings.
      *
-     * @param template has the registry if the annotation names none, and may have a wait time for it; supplied at the first call
+     * @param template has the registry if the annotation names none, and may have a wait time for it; supplied at the
+     *     first call
      */
     LockDefinition(
             DistributedLock annotation,
@@ -204,7 +205,9 @@ final class LockDefinition {
         return one == other ? 0 : one.registryKey.get().compareTo(other.registryKey.get());
     }
 
-    /** The same for all names of one registry: an annotation may name that of the template, too, and beans have aliases. */
+    /**
+     * The same for all names of one registry: an annotation may name that of the template, too, and beans have aliases.
+     */
     private String registryKey(LockTemplate template) {
         return registry.get() == template.registry()
                 ? ""
@@ -221,15 +224,29 @@ final class LockDefinition {
                     "has neither key nor name",
                     "write key = \"#id\" for a lock per argument, or name = \"...\" for one lock");
         }
-        KeyInName keys = new KeyInName(annotation, method, variables);
         Optional<String> resolved = resolve("name", written)
-                .filter(text -> !keys.isIn(text))
+                .filter(this::hasNoVariable)
                 .flatMap(text -> evaluate(written, text))
-                .filter(text -> !keys.isIn(text));
+                .filter(this::hasNoVariable);
         if (!written.isEmpty() && resolved.filter(String::isBlank).isPresent()) {
             method.add("name = \"" + written + "\" is blank", "write a name, or leave the attribute out");
         }
         return resolved.orElse("");
+    }
+
+    /** @param name with placeholders resolved and, if it has no template, evaluated */
+    private boolean hasNoVariable(String name) {
+        String found = variables.findIn(name);
+        if (found != null) {
+            String written = annotation.name();
+            method.add(
+                    "name = \"" + written + "\"" + (written.equals(name) ? "" : " (" + name + ")") + " has " + found
+                            + " in it, which is not evaluated there, so that all calls would share one lock",
+                    isOfJob()
+                            ? "write @DistributedLock with key = \"" + found + "\": a @ScheduledLock is one lock"
+                            : "leave only text in the name, and write key = \"" + found + "\"");
+        }
+        return found == null;
     }
 
     private List<KeyExpression> parseKey() {
@@ -274,7 +291,7 @@ final class LockDefinition {
         asked = value("permits", annotation.permits(), NUMBER, asked::withPermits)
                 .orElse(asked);
         if (annotation.mode() == Mode.SHARED && asked.permits() != null) {
-            method.add("has permits and mode = SHARED, which allows any number of holders", "leave one of them out");
+            method.add("has permits and mode = SHARED, which allows any number of holders", "remove one of them");
         } else if (annotation.mode() == Mode.SHARED) {
             asked = asked.shared();
         }

@@ -10,9 +10,9 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotationMetadata;
 
 /**
- * Registers the auto-proxy creator. Without aspectjweaver, Spring Boot may not register one, and the annotation would have no effect.
- * As everywhere in Spring Boot, proxies extend the class unless {@code spring.aop.proxy-target-class=false}. The application may have
- * another creator, too.
+ * Registers the auto-proxy creator. Without aspectjweaver, Spring Boot may not register one, and the annotation would
+ * have no effect. As everywhere in Spring Boot, proxies extend the class unless
+ * {@code spring.aop.proxy-target-class=false}. The application may have another creator, too.
  */
 public final class LockProxyRegistrar implements ImportBeanDefinitionRegistrar, EnvironmentAware {
 

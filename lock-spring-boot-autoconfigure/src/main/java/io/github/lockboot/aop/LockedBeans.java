@@ -20,9 +20,9 @@ import org.springframework.core.MethodIntrospector;
 import org.springframework.util.ClassUtils;
 
 /**
- * The beans of one context: their locked methods, which of them the container creates, and which of them it injects before they are
- * complete. Spring creates the proxy of such a bean early, and passes the bean itself to later post-processors: methods that these find in it
- * and call run without their locks.
+ * The beans of one context: their locked methods, which of them the container creates, and which of them it injects
+ * before they are complete. Spring creates the proxy of such a bean early, and passes the bean itself to later
+ * post-processors: methods that these find in it and call run without their locks.
  */
 final class LockedBeans implements SmartInstantiationAwareBeanPostProcessor {
 
@@ -100,8 +100,8 @@ final class LockedBeans implements SmartInstantiationAwareBeanPostProcessor {
     }
 
     /**
-     * Whether an object is the bean itself, without a proxy of the advisor around it. The class does not tell: a bean that is an interface
-     * proxy may have the class of the proxies around it.
+     * Whether an object is the bean itself, without a proxy of the advisor around it. The class does not tell: a bean
+     * that is an interface proxy may have the class of the proxies around it.
      */
     boolean isBare(@Nullable Object bean, Class<?> type) {
         Object inner = bean;
@@ -115,8 +115,8 @@ final class LockedBeans implements SmartInstantiationAwareBeanPostProcessor {
     }
 
     /**
-     * Whether a test has registered an object in the place of the bean, such as a mock. Spring creates no proxy for it, so it locks
-     * nothing.
+     * Whether a test has registered an object in the place of the bean, such as a mock. Spring creates no proxy for it,
+     * so it locks nothing.
      */
     boolean isReplaced(String beanName, Class<?> type) {
         return !created.contains(beanName) && isBare(beanFactory.getSingleton(beanName), type);

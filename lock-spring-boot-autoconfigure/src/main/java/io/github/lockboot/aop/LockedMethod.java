@@ -93,7 +93,10 @@ record LockedMethod(Method method, Class<?> targetClass, List<Finding> findings)
         return types;
     }
 
-    /** Also if it is a function of Kotlin whose name the compiler adds to, because it is internal or has parameters of a value class. */
+    /**
+     * Also if it is a function of Kotlin whose name the compiler adds to, because it is internal or has parameters of a
+     * value class.
+     */
     boolean isNamed(String name) {
         String compiled = method.getName();
         return compiled.equals(name)
@@ -103,7 +106,10 @@ record LockedMethod(Method method, Class<?> targetClass, List<Finding> findings)
                         && KotlinDetector.isKotlinType(method.getDeclaringClass());
     }
 
-    /** Null if the type is no publisher. The registry of adapters loads a large part of Reactor, so most types do not get there. */
+    /**
+     * Null if the type is no publisher. The registry of adapters loads a large part of Reactor, so most types do not
+     * get there.
+     */
     static @Nullable ReactiveAdapter adapterOf(Class<?> type) {
         return type.isPrimitive()
                         || type.isArray()
@@ -157,7 +163,7 @@ record LockedMethod(Method method, Class<?> targetClass, List<Finding> findings)
                         "make it a Long, which is null then");
             }
             if (token != null) {
-                add("has two @FencingToken parameters", "leave one");
+                add("has two @FencingToken parameters", "remove one");
             }
             token = parameter.getParameterIndex();
         }

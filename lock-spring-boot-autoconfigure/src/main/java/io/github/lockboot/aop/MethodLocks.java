@@ -18,9 +18,9 @@ import io.github.lockboot.LockTemplate;
 import io.github.lockboot.aop.LockDefinition.Needed;
 import io.github.lockboot.aop.LockedMethod.End;
 import io.github.lockboot.aop.key.KeyVariables;
+import io.github.lockboot.internal.Logs;
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
@@ -39,7 +39,7 @@ class MethodLocks {
             "org.springframework.transaction.support.TransactionSynchronizationManager",
             MethodLocks.class.getClassLoader());
 
-    private static final Log log = LogFactory.getLog(MethodLocks.class);
+    private static final Log log = Logs.of(MethodLocks.class);
 
     private final LockedMethod method;
     private final List<LockDefinition> definitions;
@@ -52,7 +52,9 @@ class MethodLocks {
     private final boolean mayHideWork;
     private final AtomicBoolean warned = new AtomicBoolean();
 
-    /** @throws InvalidLockDefinitionException with all findings about the annotations that do not depend on arguments */
+    /**
+     * @throws InvalidLockDefinitionException with all findings about the annotations that do not depend on arguments
+     */
     MethodLocks(
             LockedMethod method,
             List<DistributedLock> annotations,
@@ -145,7 +147,7 @@ class MethodLocks {
     private void warnOfTransaction(List<LockContext> wanted) {
         if (wanted.stream().anyMatch(each -> each.remainingLease().isZero()) && warned.compareAndSet(false, true)) {
             log.warn(method
-                    + " acquires its lock inside an active transaction: it may not see what others committed while it"
+                    + " acquires its lock inside an active transaction: it may not see changes that others committed while it"
                     + " waited, and the lock is held until that transaction ends."
                     + " Start the transaction after the lock is acquired");
         }
@@ -209,7 +211,10 @@ class MethodLocks {
         return result;
     }
 
-    /** @throws InvalidLockDefinitionException if the result is work that the lock does not cover, behind a type that hides this */
+    /**
+     * @throws InvalidLockDefinitionException if the result is work that the lock does not cover, behind a type that
+     *     hides this
+     */
     void refuseHiddenWork(@Nullable Object result) {
         if (mayHideWork && result != null) {
             LaterResult.refuse(method, result);

@@ -43,7 +43,7 @@ final class ProxyReach {
                             : "annotate the method of the bean instead, or use LockTemplate in it");
         } else if (annotated instanceof Method && isCallback(method, type, bean)) {
             locked.add(
-                    "is called on the bean itself when that is initialized or destroyed, so that call is never locked",
+                    "is called on the bean itself when the bean is initialized or destroyed, so this call is never locked",
                     "use LockTemplate in it, or lock an @EventListener(ApplicationReadyEvent.class) method instead");
         } else if (Modifier.isPrivate(method.getModifiers())) {
             locked.add("is private, so no proxy can lock it", "make it public");

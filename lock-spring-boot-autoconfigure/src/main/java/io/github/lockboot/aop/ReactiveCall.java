@@ -63,7 +63,10 @@ record ReactiveCall(MethodLocks call, MethodInvocation invocation, ReactiveAdapt
         return ((ProxyMethodInvocation) invocation).invocableClone();
     }
 
-    /** Spring has a {@code Flux} for the {@code Flow} of a suspending function, and a {@code Mono} for what any other returns. */
+    /**
+     * Spring has a {@code Flux} for the {@code Flow} of a suspending function, and a {@code Mono} for what any other
+     * returns.
+     */
     private static ReactiveAdapter adapterOf(MethodLocks call) {
         ReactiveAdapter declared = call.adapter;
         if (declared != null && !call.suspends) {
@@ -102,7 +105,9 @@ record ReactiveCall(MethodLocks call, MethodInvocation invocation, ReactiveAdapt
         }
     }
 
-    /** For a suspending function that was skipped, the result may be a value: an empty Optional, or that of a fallback. */
+    /**
+     * For a suspending function that was skipped, the result may be a value: an empty Optional, or that of a fallback.
+     */
     private Publisher<Object> publisherOf(@Nullable Object result) {
         if (!call.suspends) {
             return adapter.toPublisher(result);

@@ -19,22 +19,23 @@ import io.github.lockboot.aop.LockedMethod.End;
 import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
+import io.github.lockboot.internal.Logs;
 import io.github.lockboot.internal.Timer;
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.beans.factory.config.EmbeddedValueResolver;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * The locks of a method with {@link ScheduledLock}. Reports the outcome of each call to the log and to the listeners. Without its locks the
- * method is skipped, whether another has them or Redis does not answer: a scheduler can do nothing with an exception but log it.
+ * The locks of a method with {@link ScheduledLock}. Reports the outcome of each call to the log and to the listeners.
+ * Without its locks the method is skipped, whether another has them or Redis does not answer: a scheduler can do
+ * nothing with an exception but log it.
  */
 final class ScheduledCall extends MethodLocks {
 
-    private static final Log log = LogFactory.getLog(ScheduledLock.class);
+    private static final Log log = Logs.of(ScheduledLock.class);
 
     private final String job;
     private final Supplier<@Nullable Object> skipped;

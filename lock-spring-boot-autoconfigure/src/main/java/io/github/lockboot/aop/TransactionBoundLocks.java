@@ -19,9 +19,10 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Locks that were acquired inside a transaction. If they were released before it ends, the next holder would not see what is not yet
- * committed. Callbacks of the same order run in the order of their registration: the locks cover those that were registered before
- * them, but not those that the method registers, such as its {@code AFTER_COMMIT} listeners.
+ * Locks that were acquired inside a transaction. If they were released before it ends, the next holder would not see
+ * what is not yet committed. Callbacks of the same order run in the order of their registration: the locks cover those
+ * that were registered before them, but not those that the method registers, such as its {@code AFTER_COMMIT}
+ * listeners.
  *
  * @param held which any thread may release: with JTA a transaction may end on another thread than it began on
  * @param returned whether the method has returned
@@ -58,8 +59,8 @@ record TransactionBoundLocks(HeldLocks held, AtomicBoolean returned) implements 
     }
 
     /**
-     * Runs a body. The active transaction releases the locks when it has ended; the call has succeeded if the body has returned and the
-     * transaction is committed. If they cannot be bound to it, they are released.
+     * Runs a body. The active transaction releases the locks when it has ended; the call has succeeded if the body has
+     * returned and the transaction is committed. If they cannot be bound to it, they are released.
      */
     static <T extends @Nullable Object, E extends Throwable> T run(HeldLocks held, HeldLocks.Body<T, E> body) throws E {
         AtomicBoolean returned = new AtomicBoolean();
@@ -71,7 +72,8 @@ record TransactionBoundLocks(HeldLocks held, AtomicBoolean returned) implements 
     }
 
     /**
-     * In addition to {@link CommitCheck}, for a transaction that is committed by no bean of the application, or on another thread.
+     * In addition to {@link CommitCheck}, for a transaction that is committed by no bean of the application, or on
+     * another thread.
      *
      * @throws LockLostException if one of the locks may have been lost, which rolls the transaction back
      */
@@ -84,8 +86,8 @@ record TransactionBoundLocks(HeldLocks held, AtomicBoolean returned) implements 
     }
 
     /**
-     * May be called more than once. The registry has reported a loss already. An exception would reach no caller,
-     * only Spring's log, with the name of the lock.
+     * May be called more than once. The registry has reported a loss already. An exception would reach no caller, only
+     * Spring's log, with the name of the lock.
      */
     @Override
     public void afterCompletion(int status) {

@@ -12,8 +12,9 @@ import org.springframework.test.context.TestPropertySource;
 
 /**
  * Gives a test locks in the memory of its process, whatever else it configures: a slice such as {@code @DataJpaTest} or
- * {@code @WebMvcTest}, which would run locked methods without their locks, or a whole application. It sets {@code lock.enabled=true} and
- * {@code lock.type=memory}, and the registry is a {@link io.github.lockboot.memory.MemoryLockRegistry} bean.
+ * {@code @WebMvcTest}, which would run locked methods without their locks, or a whole application. It sets
+ * {@code lock.enabled=true} and {@code lock.type=memory}, and the registry is a
+ * {@link io.github.lockboot.memory.MemoryLockRegistry} bean.
  *
  * <pre>{@code
  * @DataJpaTest

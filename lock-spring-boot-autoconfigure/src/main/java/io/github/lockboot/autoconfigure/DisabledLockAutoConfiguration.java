@@ -1,7 +1,7 @@
 package io.github.lockboot.autoconfigure;
 
+import io.github.lockboot.internal.Logs;
 import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 
@@ -10,7 +10,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 @ConditionalOnProperty(name = "lock.enabled", havingValue = "false")
 final class DisabledLockAutoConfiguration {
 
-    private static final Log log = LogFactory.getLog(DisabledLockAutoConfiguration.class);
+    private static final Log log = Logs.of(DisabledLockAutoConfiguration.class);
 
     DisabledLockAutoConfiguration() {
         log.warn("lock.enabled=false: methods with @DistributedLock and @ScheduledLock run without a lock");

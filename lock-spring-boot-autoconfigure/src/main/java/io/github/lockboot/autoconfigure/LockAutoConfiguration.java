@@ -3,18 +3,14 @@ package io.github.lockboot.autoconfigure;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
-import java.util.function.Supplier;
 
 import io.github.lockboot.LockListener;
-import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.aop.CommitCheck;
 import io.github.lockboot.aop.DistributedLockAdvisor;
 import io.github.lockboot.aop.DistributedLockValidator;
 import io.github.lockboot.aop.LockProxyRegistrar;
-import io.github.lockboot.observability.LockEventPublisher;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryUtils;
@@ -39,14 +35,16 @@ import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 
 /**
- * Auto-configuration for distributed locks, on the application's Redis or, with {@code lock.type=memory}, in this process.
+ * Auto-configuration for distributed locks, on the application's Redis or, with {@code lock.type=memory}, in this
+ * process.
  *
- * <p>If there are several connection factories, the one qualified as {@code distributedLock} is used, or else the primary one.
+ * <p>If there are several connection factories, the one qualified as {@code distributedLock} is used, or else the
+ * primary one.
  *
- * <p>A {@link LockRegistry} bean of the application replaces the auto-configured one. If there are several, the template and
- * the annotation use the primary one. To define an additional registry, for example on another Redis, use
- * {@code @Bean(defaultCandidate = false)} and a {@code @Qualifier}: it is then injected only where that qualifier is given. The
- * same applies to its connection factory and to a {@link LockTemplate} that uses it.
+ * <p>A {@link LockRegistry} bean of the application replaces the auto-configured one. If there are several, the
+ * template and the annotation use the primary one. To define an additional registry, for example on another Redis, use
+ * {@code @Bean(defaultCandidate = false)} and a {@code @Qualifier}: it is then injected only where that qualifier is
+ * given. The same applies to its connection factory and to a {@link LockTemplate} that uses it.
  */
 @AutoConfiguration(
         afterName = {
@@ -59,6 +57,8 @@ import org.springframework.core.env.Environment;
 // In this order: the second has a condition on the first.
 @Import({MemoryLockConfiguration.class, RedisLockConfiguration.class, LockProxyRegistrar.class})
 public final class LockAutoConfiguration {
+
+    LockAutoConfiguration() {}
 
     /** The name of the bean that is configured by the properties. */
     private static final String REGISTRY = "lockbootLockRegistry";
@@ -81,10 +81,10 @@ public final class LockAutoConfiguration {
         }
         throw beans.containsBean(REGISTRY)
                 ? new LockStartupException(
-                        "Distributed locks need a LockRegistry bean, and the bean '" + REGISTRY + "' is none",
+                        "Distributed locks need a LockRegistry bean, but bean '" + REGISTRY + "' is not one",
                         "give that bean another name, or define a LockRegistry bean")
                 : new LockStartupException(
-                        "Distributed locks need Spring Data Redis and it is not on the class path",
+                        "Distributed locks need Spring Data Redis, which is not on the class path",
                         "add spring-boot-starter-data-redis, define a LockRegistry bean, set lock.type=memory in tests,"
                                 + " or set lock.enabled=false");
     }
@@ -98,7 +98,7 @@ public final class LockAutoConfiguration {
         T single = beans.getIfUnique();
         if (single == null && beans.stream().findAny().isPresent()) {
             throw new LockStartupException(
-                    "Distributed locks found several " + type + " beans and none of them is primary", action);
+                    "Distributed locks found several " + type + " beans, but none of them is primary", action);
         }
         return single;
     }
@@ -137,17 +137,15 @@ public final class LockAutoConfiguration {
             DistributedLockAdvisor advisor,
             ConfigurableListableBeanFactory beanFactory,
             ObjectProvider<LockProperties> properties) {
-        Supplier<Optional<LockProperties>> configured =
-                () -> Optional.of(properties.getObject()).filter(any -> hasRegistry(beanFactory));
         return new DistributedLockValidator(
                 advisor,
                 beanFactory,
-                () -> configured.get().map(LockProperties::options).orElseGet(LockOptions::defaults),
-                () -> configured.get().map(LockProperties::overrides).orElseGet(Map::of),
-                () -> configured.get().map(LockProperties::maxHolders).orElse(Integer.MAX_VALUE));
+                () -> hasRegistry(beanFactory) ? properties.getObject().overrides() : Map.of());
     }
 
-    /** Whether the default registry is configured by the properties. A registry of the application has its own options. */
+    /**
+     * Whether the default registry is configured by the properties. A registry of the application has its own options.
+     */
     static boolean hasRegistry(ListableBeanFactory beans) {
         boolean local = beans.getBeanNamesForType(LockRegistry.class, true, false).length > 0;
         return !local
@@ -158,27 +156,18 @@ public final class LockAutoConfiguration {
     }
 
     /**
-     * Adds all {@link LockListener} beans to all registries, and the publisher of events if the application listens to them, but not
-     * to the registries of a parent context. <strong>There, a listener is also called after its own context is closed</strong>: a registry
-     * has no way to remove it. Runs after all singletons exist, so that a listener may use locks itself.
+     * Adds all {@link LockListener} beans to all registries. <strong>In a parent context, a listener is also called
+     * after its own context is closed</strong>: a registry has no way to remove it. Runs after all singletons exist, so
+     * that a listener may use locks itself.
      */
     @Bean
     static SmartInitializingSingleton lockbootLockListenerRegistrar(ApplicationContext context) {
         return () -> {
-            LockEventPublisher events = new LockEventPublisher(context);
             List<LockListener> listeners =
                     context.getBeanProvider(LockListener.class).orderedStream().toList();
-            Map<String, LockRegistry> registries =
-                    BeanFactoryUtils.beansOfTypeIncludingAncestors(context, LockRegistry.class);
-            for (Map.Entry<String, LockRegistry> each : registries.entrySet()) {
-                for (LockListener listener : listeners) {
-                    each.getValue().addListener(listener);
-                }
-                // A parent has a publisher of its own, and gets the events of its children.
-                if (events.isWanted() && context.containsLocalBean(each.getKey())) {
-                    each.getValue().addListener(events);
-                }
-            }
+            BeanFactoryUtils.beansOfTypeIncludingAncestors(context, LockRegistry.class)
+                    .values()
+                    .forEach(registry -> listeners.forEach(registry::addListener));
         };
     }
 

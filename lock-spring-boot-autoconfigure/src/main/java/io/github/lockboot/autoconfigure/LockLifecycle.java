@@ -5,9 +5,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
+import io.github.lockboot.internal.Logs;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -15,19 +15,20 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.ContextClosedEvent;
 
 /**
- * Starts locks with the application, by {@link LockStartup}, and ends them with it, including those of registries that the application
- * defines.
+ * Starts locks with the application, by {@link LockStartup}, and ends them with it, including those of registries that
+ * the application defines.
  *
- * <p>As soon as the context begins to close, all waits end, because waiting requests would delay the shutdown of the web server.
- * After the web server and executors have stopped, and before connection factories do, the locks still held have the grace
- * period to be released. A context that is stopped without being closed keeps its locks. When it is started again, locks connect again.
+ * <p>As soon as the context begins to close, all waits end, because waiting requests would delay the shutdown of the
+ * web server. After the web server and executors have stopped, and before connection factories do, the locks still held
+ * have the grace period to be released. A context that is stopped without being closed keeps its locks. When it is
+ * started again, locks connect again.
  */
 class LockLifecycle implements ApplicationListener<ContextClosedEvent>, SmartLifecycle {
 
     /** Starts after connection factories (0) and before the web server and executors, and stops in reverse order. */
     private static final int PHASE = 1_024;
 
-    private static final Log log = LogFactory.getLog(LockLifecycle.class);
+    private static final Log log = Logs.of(LockLifecycle.class);
 
     private final ConfigurableApplicationContext context;
     private final LockProperties properties;

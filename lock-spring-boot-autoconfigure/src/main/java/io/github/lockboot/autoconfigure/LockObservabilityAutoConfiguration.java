@@ -20,8 +20,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * Auto-configuration for reports of locks: metrics and, on request, observations ({@code lock.observations.enabled}) and the
- * logging context ({@code lock.mdc}).
+ * Auto-configuration for reports of locks: metrics and, on request, observations ({@code lock.observations.enabled})
+ * and the logging context ({@code lock.mdc}).
  */
 @AutoConfiguration(
         after = LockAutoConfiguration.class,
@@ -34,6 +34,8 @@ import org.springframework.context.annotation.Configuration;
         })
 @ConditionalOnProperty(name = "lock.enabled", matchIfMissing = true)
 public final class LockObservabilityAutoConfiguration {
+
+    LockObservabilityAutoConfiguration() {}
 
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(MeterRegistry.class)

@@ -14,18 +14,19 @@ import io.github.lockboot.redis.RedisLockRegistry.Acknowledge;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 
 import static io.github.lockboot.autoconfigure.PropertyCheck.require;
-import static io.github.lockboot.autoconfigure.PropertyCheck.requireBetween;
-import static io.github.lockboot.autoconfigure.PropertyCheck.requireNotNegative;
-import static io.github.lockboot.autoconfigure.PropertyCheck.requirePositive;
+import static io.github.lockboot.autoconfigure.PropertyCheck.requireInterval;
+import static io.github.lockboot.autoconfigure.PropertyCheck.text;
 import static java.util.Objects.requireNonNullElse;
 
 /**
  * Configuration properties of locks. A value out of range fails startup.
  *
  * <p>Unset properties are null until the constructors set their defaults, because converting the text of a
- * {@code @DefaultValue} slows startup. The same defaults are listed in {@code additional-spring-configuration-metadata.json}.
+ * {@code @DefaultValue} slows startup. The same defaults are listed in
+ * {@code additional-spring-configuration-metadata.json}.
  *
  * @param enabled Whether to enable distributed locks.
  * @param type Where locks are kept.
@@ -35,16 +36,16 @@ import static java.util.Objects.requireNonNullElse;
  * @param renew Whether to renew leases while locks are held.
  * @param maxHold Maximum time to renew a lock that is not released. Unlimited by default.
  * @param release Whether a release waits for the answer of Redis.
- * @param localHandoffLimit Maximum number of times in a row that a lock passes between threads of one JVM while other JVMs
- *     wait, from 0 to 65535. 0 serves all JVMs in strict order.
+ * @param localHandoffLimit Maximum number of times in a row that a lock passes between threads of one JVM while other
+ *     JVMs wait, from 0 to 65535. 0 serves all JVMs in strict order.
  * @param maxWaiters Maximum number of JVMs in the queue of one lock, at least 1. Others poll.
- * @param maxHolders Maximum number of holders of one lock, at least 1: permits, or JVMs that read. More permits are refused,
- *     further readers wait.
- * @param locks Settings for one group of locks: the name of the annotation, Class.method if it has none, or the group of
- *     LockOptions. They take precedence over the annotation and LockOptions.
+ * @param maxHolders Maximum number of holders of one lock, at least 1: permits, or JVMs that read. More permits are
+ *     refused, further readers wait.
+ * @param locks Settings for one group of locks: the name of the annotation, Class.method if it has none, or the group
+ *     of LockOptions. They take precedence over the annotation and LockOptions.
  * @param startupCheck Whether connecting at startup checks that Redis is suitable for locks.
- * @param shutdownGracePeriod Maximum time that shutdown waits for locks to be released, after the web server and executors have
- *     stopped. 0 does not wait.
+ * @param shutdownGracePeriod Maximum time that shutdown waits for locks to be released, after the web server and
+ *     executors have stopped. 0 does not wait.
  * @param logKeys Whether logs, the logging context and the endpoints show names of locks, which may be personal data,
  *     instead of digests.
  * @param mdc Whether to add the lock to the logging context, as 'lock', while code runs under it.
@@ -104,19 +105,29 @@ record LockProperties(
                 keyPrefix,
                 "must have neither white space nor control characters: remove them");
         require(maxHolders >= 1, "lock.max-holders", maxHolders, "must be at least 1: raise it");
-        new Group(ttl, waitTime, renew, maxHold, null, release, null).check("lock", maxHolders);
+        ofAllGroups(ttl, waitTime, renew, maxHold, release);
         for (Map.Entry<String, Group> each : locks.entrySet()) {
-            each.getValue().check(propertyOf(each.getKey()), maxHolders);
-            Duration ofGroup = each.getValue().ttl();
+            String property = propertyOf(each.getKey());
+            LockOptions options = each.getValue().options(property);
             require(
-                    ofGroup == null || ofGroup.compareTo(redis.commandTimeout) > 0,
-                    propertyOf(each.getKey()) + ".ttl",
-                    ofGroup,
+                    options.ttl() == null || options.ttl().compareTo(redis.commandTimeout) > 0,
+                    property + ".ttl",
+                    options.ttl(),
                     "must be more than lock.redis.command-timeout (%s), or one slow command exceeds a lease:"
                             + " raise it",
                     redis.commandTimeout);
+            require(
+                    options.permits() == null || options.permits() <= maxHolders,
+                    property + ".permits",
+                    options.permits(),
+                    "must be at most lock.max-holders (%s): lower it, or raise that in all instances",
+                    maxHolders);
         }
-        requireNotNegative("lock.shutdown-grace-period", shutdownGracePeriod, "use 0 not to wait");
+        require(
+                !shutdownGracePeriod.isNegative(),
+                "lock.shutdown-grace-period",
+                shutdownGracePeriod,
+                "must not be negative: use 0 not to wait");
         require(
                 localHandoffLimit >= 0 && localHandoffLimit <= RedisLockRegistry.MAX_LOCAL_HANDOFFS,
                 "lock.local-handoff-limit",
@@ -124,11 +135,7 @@ record LockProperties(
                 "must be from 0 to %s: use 0 for strict order",
                 RedisLockRegistry.MAX_LOCAL_HANDOFFS);
         require(maxWaiters >= 1, "lock.max-waiters", maxWaiters, "must be at least 1: raise it");
-        requireBetween(
-                "lock.redis.command-timeout",
-                redis.commandTimeout,
-                RedisLockRegistry.MIN_INTERVAL,
-                RedisLockRegistry.MAX_INTERVAL);
+        requireInterval("lock.redis.command-timeout", redis.commandTimeout);
         require(
                 redis.commandTimeout.compareTo(ttl) < 0,
                 "lock.redis.command-timeout",
@@ -170,61 +177,52 @@ record LockProperties(
             @Nullable Release release,
             @Nullable Duration linger) {
 
-        private void check(String prefix, int maxHolders) {
-            require(
-                    ttl == null || ttl.compareTo(LockOptions.MIN_TTL) >= 0,
-                    prefix + ".ttl",
-                    ttl,
-                    "must be at least %ss: raise it",
-                    LockOptions.MIN_TTL.toSeconds());
-            require(
-                    ttl == null || ttl.compareTo(LockOptions.MAX_TTL) <= 0,
-                    prefix + ".ttl",
-                    ttl,
-                    "must be at most %sd: lower it and keep lock.renew=true",
-                    LockOptions.MAX_TTL.toDays());
-            requireNotNegative(prefix + ".wait-time", waitTime, "use 0 to try once");
-            requirePositive(prefix + ".max-hold", maxHold, "remove the property for no limit");
-            require(
-                    permits == null || permits >= 1,
-                    prefix + ".permits",
-                    permits,
-                    "must be at least 1: raise it, or remove the property for one holder");
-            require(
-                    permits == null || permits <= maxHolders,
-                    prefix + ".permits",
-                    permits,
-                    "must be at most lock.max-holders (%s): lower it, or raise that in all instances",
-                    maxHolders);
-            requireNotNegative(prefix + ".linger", linger, "use 0 for none");
-            require(
-                    linger == null || linger.isZero() || permits == null && !Boolean.FALSE.equals(renew),
-                    prefix + ".linger",
-                    linger,
-                    "needs an exclusive lock that is renewed: remove permits and renew=false, or this property");
+        private static final List<String> NAMES =
+                List.of("ttl", "wait-time", "renew", "max-hold", "permits", "release", "linger");
+
+        /** @param prefix of the properties with these settings */
+        private LockOptions options(String prefix) {
+            @Nullable Object[] values = {ttl, waitTime, renew, maxHold, permits, release, linger};
+            LockOptions options = LockOptions.defaults();
+            for (int i = 0; i < values.length; i++) {
+                Object value = values[i];
+                try {
+                    options = value == null ? options : with(options, NAMES.get(i), value);
+                } catch (IllegalArgumentException outOfRange) {
+                    throw new InvalidConfigurationPropertyValueException(
+                            prefix + "." + NAMES.get(i), text(value), String.valueOf(outOfRange.getMessage()));
+                }
+            }
+            return options;
         }
 
-        private LockOptions options() {
-            return new LockOptions(ttl, waitTime, renew, maxHold, null, null, permits, release, linger);
+        /** A switch, because each start reads the settings: a lambda for each would slow it down. */
+        private static LockOptions with(LockOptions options, String name, Object value) {
+            return switch (name) {
+                case "ttl" -> options.withTtl((Duration) value);
+                case "wait-time" -> options.withWaitTime((Duration) value);
+                case "renew" -> (Boolean) value ? options.withRenewal() : options.withoutRenewal();
+                case "max-hold" -> options.withMaxHold((Duration) value);
+                case "permits" -> options.withPermits((Integer) value);
+                case "release" -> options.withRelease((Release) value);
+                default -> options.withLinger((Duration) value);
+            };
         }
     }
 
     /**
-     * @param interval Polling interval of a waiter in the queue, in case a message is lost, from 10ms to 24d. Longer than 2s has the effect of 2s.
-     * @param minInterval Initial polling delay of a waiter that cannot be notified, at least 10ms. 20ms, or the interval if that is less.
+     * @param interval Polling interval of a waiter in the queue, in case a message is lost, from 10ms to 24d. Longer
+     *     than 2s has the effect of 2s.
+     * @param minInterval Initial polling delay of a waiter that cannot be notified, at least 10ms. 20ms, or the
+     *     interval if that is less.
      */
     record Retry(Duration interval, Duration minInterval) {
 
         Retry {
             interval = requireNonNullElse(interval, Duration.ofSeconds(2));
             minInterval = requireNonNullElse(minInterval, Collections.min(List.of(Duration.ofMillis(20), interval)));
-            requireBetween(
-                    "lock.retry.interval", interval, RedisLockRegistry.MIN_INTERVAL, RedisLockRegistry.MAX_INTERVAL);
-            requireBetween(
-                    "lock.retry.min-interval",
-                    minInterval,
-                    RedisLockRegistry.MIN_INTERVAL,
-                    RedisLockRegistry.MAX_INTERVAL);
+            requireInterval("lock.retry.interval", interval);
+            requireInterval("lock.retry.min-interval", minInterval);
             require(
                     minInterval.compareTo(interval) <= 0,
                     "lock.retry.min-interval",
@@ -235,15 +233,17 @@ record LockProperties(
     }
 
     /**
-     * @param commandTimeout Timeout of a Redis command of a lock, from 10ms to less than lock.ttl. 2s, or
-     *     half of lock.ttl if that is less.
+     * @param commandTimeout Timeout of a Redis command of a lock, from 10ms to less than lock.ttl. 2s, or half of
+     *     lock.ttl if that is less.
      * @param acknowledge Who must acknowledge a grant or a renewal before it is valid.
-     * @param connectAtStartup Whether an application that uses locks connects before it accepts requests, not at the first lock.
+     * @param connectAtStartup Whether an application that uses locks connects before it accepts requests, not at the
+     *     first lock.
      */
     record Redis(Duration commandTimeout, Acknowledge acknowledge, Boolean connectAtStartup) {}
 
     /**
-     * @param order Order of the lock advisor, by default after method security and, whatever their order, before transactions and caches.
+     * @param order Order of the lock advisor, by default after method security and, whatever their order, before
+     *     transactions and caches.
      */
     record Aop(Integer order) {
 
@@ -252,25 +252,26 @@ record LockProperties(
         }
     }
 
-    /**
-     * @param enabled Whether to observe every use of a lock, for traces.
-     */
+    /** @param enabled Whether to observe every use of a lock, for traces. */
     record Observations(boolean enabled) {}
 
-    /**
-     * @param forceRelease Whether the endpoint 'lock' may end a hold by force (DELETE with the id of the holder).
-     */
+    /** @param forceRelease Whether the endpoint 'lock' may end a hold by force (DELETE with the id of the holder). */
     record Endpoint(boolean forceRelease) {}
 
     /** The defaults of a registry. */
     LockOptions options() {
-        return new Group(ttl, waitTime, renew, maxHold, null, release, null).options();
+        return ofAllGroups(ttl, waitTime, renew, maxHold, release);
+    }
+
+    private static LockOptions ofAllGroups(
+            Duration ttl, Duration waitTime, Boolean renew, @Nullable Duration maxHold, Release release) {
+        return new Group(ttl, waitTime, renew, maxHold, null, release, null).options("lock");
     }
 
     /** Options that take precedence, by group. */
     Map<String, LockOptions> overrides() {
         Map<String, LockOptions> overrides = new LinkedHashMap<>();
-        locks.forEach((group, settings) -> overrides.put(group, settings.options()));
+        locks.forEach((group, settings) -> overrides.put(group, settings.options(propertyOf(group))));
         return overrides;
     }
 

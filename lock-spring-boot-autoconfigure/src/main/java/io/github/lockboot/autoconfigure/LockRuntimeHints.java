@@ -18,7 +18,7 @@ class LockRuntimeHints implements RuntimeHintsRegistrar {
         hints.resources().registerPattern("io/github/lockboot/redis/*.lua");
         ReflectionHints reflection = hints.reflection();
         for (Class<?> annotation : new Class<?>[] {
-            DistributedLock.class, DistributedLock.List.class, ScheduledLock.class, FencingToken.class
+            DistributedLock.class, DistributedLock.Container.class, ScheduledLock.class, FencingToken.class
         }) {
             reflection.registerType(annotation, MemberCategory.INVOKE_DECLARED_METHODS);
         }

@@ -12,28 +12,28 @@ import java.util.stream.Stream;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.autoconfigure.LockProperties.StartupCheck;
+import io.github.lockboot.internal.Logs;
 import io.github.lockboot.redis.Finding;
 import io.github.lockboot.redis.RedisLockRegistry;
 import io.github.lockboot.redis.RedisLockRegistry.Acknowledge;
 import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * Connects an application that uses locks before it accepts requests, reports the problems found, and logs one line for each registry.
- * It includes registries that the application defines.
+ * Connects an application that uses locks before it accepts requests, reports the problems found, and logs one line for
+ * each registry. It includes registries that the application defines.
  *
- * <p>Without Redis, startup continues as soon as connecting has failed. While Redis does not answer, startup waits for at most two
- * seconds, and the report comes later. In FAIL mode it waits for the report, and every problem fails startup. If Redis does not
- * acknowledge grants as the properties demand, startup fails in WARN mode, too.
+ * <p>Without Redis, startup continues as soon as connecting has failed. While Redis does not answer, startup waits for
+ * at most two seconds, and the report comes later. In FAIL mode it waits for the report, and every problem fails
+ * startup. If Redis does not acknowledge grants as the properties demand, startup fails in WARN mode, too.
  */
 class LockStartup {
 
     private static final long LONGEST_CONNECT_SECONDS = 2;
 
-    private static final Log log = LogFactory.getLog(LockStartup.class);
+    private static final Log log = Logs.of(LockStartup.class);
 
     private final ConfigurableApplicationContext context;
     private final StartupCheck check;
@@ -71,10 +71,10 @@ class LockStartup {
 
     void run() {
         if (!connects) {
-            report(List.of());
+            report(List.of(), null);
         } else if (check == StartupCheck.FAIL) {
             List<Finding> findings = connected().join();
-            report(List.of());
+            report(List.of(), null);
             if (!findings.isEmpty()) {
                 throw new LockStartupException(findings);
             }
@@ -133,26 +133,23 @@ class LockStartup {
                 .toList();
     }
 
+    /** The line of a registry has the version of Redis if the check has read it. */
     private void report(@Nullable List<Finding> findings, @Nullable Throwable failure) {
         if (closing.get()) {
             return;
         }
         if (findings == null) {
             log.warn("The startup check of locks failed", failure);
-        } else {
-            report(findings);
+            return;
         }
-    }
-
-    /** The line of a registry has the version of Redis if the check has read it. */
-    private void report(List<Finding> findings) {
         for (String name : names(context)) {
             if (context.containsLocalBean(name) && isToBeReported(name)) {
-                log.info("Distributed locks on " + context.getBean(name, RedisLockRegistry.class));
+                log.info("Distributed locks on "
+                        + context.getBean(name, RedisLockRegistry.class).describe());
             }
         }
         for (Finding finding : findings) {
-            log.warn(finding);
+            log.warn(finding.toString());
         }
     }
 

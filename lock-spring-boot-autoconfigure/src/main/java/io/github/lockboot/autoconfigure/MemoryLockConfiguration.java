@@ -1,8 +1,8 @@
 package io.github.lockboot.autoconfigure;
 
 import io.github.lockboot.LockRegistry;
+import io.github.lockboot.internal.Logs;
 import io.github.lockboot.memory.MemoryLockRegistry;
-import org.apache.commons.logging.LogFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.ApplicationContext;
@@ -20,7 +20,7 @@ class MemoryLockConfiguration {
     @Bean
     @ConditionalOnMissingBean(LockRegistry.class)
     MemoryLockRegistry lockbootLockRegistry(LockProperties properties) {
-        LogFactory.getLog(MemoryLockRegistry.class)
+        Logs.of(MemoryLockRegistry.class)
                 .warn("Locks are in the memory of this process (lock.type=memory): for tests only");
         return new MemoryLockRegistry(properties.options(), properties.overrides(), properties.maxHolders());
     }

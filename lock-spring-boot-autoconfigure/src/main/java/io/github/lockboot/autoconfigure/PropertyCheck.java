@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import io.github.lockboot.redis.RedisLockRegistry;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.BindContext;
 import org.springframework.boot.context.properties.bind.BindHandler;
@@ -52,15 +53,9 @@ final class PropertyCheck {
         }
     }
 
-    static void requirePositive(String property, @Nullable Duration value, String action) {
-        require(value == null || value.compareTo(Duration.ZERO) > 0, property, value, "must be positive: %s", action);
-    }
-
-    static void requireNotNegative(String property, @Nullable Duration value, String action) {
-        require(value == null || !value.isNegative(), property, value, "must not be negative: %s", action);
-    }
-
-    static void requireBetween(String property, Duration value, Duration least, Duration most) {
+    static void requireInterval(String property, Duration value) {
+        Duration least = RedisLockRegistry.MIN_INTERVAL;
+        Duration most = RedisLockRegistry.MAX_INTERVAL;
         require(value.compareTo(least) >= 0, property, value, "must be at least %s: raise it", least);
         require(value.compareTo(most) <= 0, property, value, "must be at most %sd: lower it", most.toDays());
     }
@@ -75,9 +70,10 @@ final class PropertyCheck {
     }
 
     /**
-     * Rejects properties that would have no effect: under {@code lock.locks}, mostly because a name with a dot is written without
-     * brackets; and words such as {@code off}, which Spring Boot's conditions read as true and binding as false. Rejects times without
-     * a unit, too: Spring Boot would read them as milliseconds, and the annotation does not accept them.
+     * Rejects properties that would have no effect: under {@code lock.locks}, mostly because a name with a dot is
+     * written without brackets; and words such as {@code off}, which Spring Boot's conditions read as true and binding
+     * as false. Rejects times without a unit, too: Spring Boot would read them as milliseconds, and the annotation does
+     * not accept them.
      */
     static void rejectMistaken(Environment environment) {
         for (String condition : CONDITIONS) {
@@ -89,15 +85,16 @@ final class PropertyCheck {
         for (String time : TIMES) {
             binder.bind(time, Bindable.of(Object.class), times);
         }
-        for (Map.Entry<ConfigurationProperty, Object> time : times.values.entrySet()) {
-            rejectWithoutUnit(time.getKey().getName().toString(), time.getKey(), time.getValue());
-        }
+        times.values.forEach((found, value) -> rejectWithoutUnit(found.getName().toString(), found, value));
         Found ofGroups = new Found();
         binder.bind("lock.locks", Bindable.mapOf(String.class, Object.class), ofGroups);
         ofGroups.values.forEach(PropertyCheck::rejectMistaken);
     }
 
-    /** Collects the properties that are bound, with their values. What it threw would get the message of a failed binding. */
+    /**
+     * Collects the properties that are bound, with their values. What it threw would get the message of a failed
+     * binding.
+     */
     private static final class Found implements BindHandler {
 
         final Map<ConfigurationProperty, Object> values = new LinkedHashMap<>();

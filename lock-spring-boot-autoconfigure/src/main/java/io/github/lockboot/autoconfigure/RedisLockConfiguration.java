@@ -15,8 +15,9 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
- * Locks on the application's Redis. A connection factory that is qualified for locks is used as it is; of any other, only the
- * settings are used. Locks are here unless {@link MemoryLockConfiguration} applies, so an empty {@code lock.type} is the default.
+ * Locks on the application's Redis. A connection factory that is qualified for locks is used as it is; of any other,
+ * only the settings are used. Locks are here unless {@link MemoryLockConfiguration} applies, so an empty
+ * {@code lock.type} is the default.
  */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(RedisConnectionFactory.class)
@@ -65,7 +66,7 @@ class RedisLockConfiguration {
                 "annotate the one for locks with @Qualifier(\"distributedLock\"), or one of them with @Primary");
         if (single == null) {
             throw new LockStartupException(
-                    "Distributed locks need a RedisConnectionFactory bean and there is none",
+                    "Distributed locks need a RedisConnectionFactory bean, but there is none",
                     "add spring-boot-starter-data-redis, define the bean or a LockRegistry bean,"
                             + " or set lock.enabled=false");
         }

@@ -29,21 +29,23 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <ul>
- *   <li>WAITING: the store may have the id in its queue, and may have granted it the lock. At most one question is under way; if none is,
- *       the next is scheduled. A pushed grant is a hint that may be lost, so it asks again every poll interval.
- *       If leases have to be acknowledged, it is no more than a hint.
- *   <li>GRANTED: the store has given the lock to the id. The grant knows until when that is certain, and the renewer renews it. It has one
- *       hold after the other, or it lingers: it has no hold and is kept for a while, for a caller that comes back.
- *   <li>ENDING: the id never asks again. The command that has the store forget it is under way; it gives away what was granted. Drop sends
- *       none.
- *   <li>ENDED: if the command failed, or something was thrown before, it is repeated elsewhere until the store answers. A question or a
- *       renewal may still be under way, and may run in the store after the end. If its answer shows the id alive, the id is ended once more.
- *       It is forgotten here when no question is under way any more.
+ *   <li>WAITING: the store may have the id in its queue, and may have granted it the lock. At most one question is
+ *       under way; if none is, the next is scheduled. A pushed grant is a hint that may be lost, so it asks again every
+ *       poll interval. If leases have to be acknowledged, it is no more than a hint.
+ *   <li>GRANTED: the store has given the lock to the id. The grant knows until when that is certain, and the renewer
+ *       renews it. It has one hold after the other, or it lingers: it has no hold and is kept for a while, for a caller
+ *       that comes back.
+ *   <li>ENDING: the id never asks again. The command that has the store forget it is under way; it gives away what was
+ *       granted. Drop sends none.
+ *   <li>ENDED: if the command failed, or something was thrown before, it is repeated elsewhere until the store answers.
+ *       A question or a renewal may still be under way, and may run in the store after the end. If its answer shows the
+ *       id alive, the id is ended once more. It is forgotten here when no question is under way any more.
  * </ul>
  *
- * <p>In words: ask; if queued, wait for a push or the next poll; if granted, tell the queue, which serves its waiters one after
- * another under this grant; linger, if the terms say so, until its time is over or another JVM waits; then end. An id is used
- * once. Methods are called with the mutex of the queue held, unless they say otherwise, and none blocks.
+ * <p>In words: ask; if queued, wait for a push or the next poll; if granted, tell the queue, which serves its waiters
+ * one after another under this grant; linger, if the terms say so, until its time is over or another JVM waits; then
+ * end. An id is used once. Methods are called with the mutex of the queue held, unless they say otherwise, and none
+ * blocks.
  */
 final class Acquisition {
 
@@ -73,14 +75,18 @@ final class Acquisition {
         LASTING
     }
 
-    /** A place in the queue in the store, by the newest answer: when that was asked for, and the newest token at the time. */
+    /**
+     * A place in the queue in the store, by the newest answer: when that was asked for, and the newest token at the
+     * time.
+     */
     private record Place(Moment askedAt, long newestToken) {}
 
     /** Commands that failed, one after the other: questions, or the newest renewal. */
     private record Failing(@Nullable Throwable last, int times, long since) {}
 
     /**
-     * What the commands for the id have shown so far. A new answer makes a new one, so that no part of it outlives what it was true with.
+     * What the commands for the id have shown so far. A new answer makes a new one, so that no part of it outlives what
+     * it was true with.
      *
      * @param mayBeKnown whether the store may know the id
      * @param answered whether the waiters have had an answer of the store, under this id or an earlier one
@@ -137,7 +143,10 @@ final class Acquisition {
 
     static final String RAN_OUT = "its lease ran out";
 
-    /** A wait without limit fails only after so many failures in a row: one or two may come from a pause of this process. */
+    /**
+     * A wait without limit fails only after so many failures in a row: one or two may come from a pause of this
+     * process.
+     */
     private static final int FAILURES_ENDURED = 3;
 
     private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
@@ -162,14 +171,17 @@ final class Acquisition {
     private @Nullable Grant grant;
     private boolean downgraded;
 
-    /** Whether it ended without a command, because the store had given the lock, or the place in the queue, to another. */
+    /**
+     * Whether it ended without a command, because the store had given the lock, or the place in the queue, to another.
+     */
     private boolean dropped;
 
     /** Done when the unlock that queued this id has been answered, also if only a repeated one was. */
     private CompletableFuture<Void> predecessorAnswered = DONE;
 
     /**
-     * @param answered whether the waiters have had an answer of the store, under an earlier id: then they endure failures
+     * @param answered whether the waiters have had an answer of the store, under an earlier id: then they endure
+     *     failures
      * @param transfer what it takes over; null if it acquires the lock
      */
     Acquisition(LockEngine engine, LocalQueue queue, Terms terms, boolean answered, @Nullable Transfer transfer) {
@@ -244,7 +256,10 @@ final class Acquisition {
         return question == Question.ASKED || question == Question.ASKED_AND_AGAIN;
     }
 
-    /** Whether the waiters have had an answer of the store. Alongside others that have the lock, an earlier id's says nothing. */
+    /**
+     * Whether the waiters have had an answer of the store. Alongside others that have the lock, an earlier id's says
+     * nothing.
+     */
     boolean isAnswered() {
         return terms.kind() == LockKind.EXCLUSIVE ? findings.answered : isRefused();
     }
@@ -334,7 +349,9 @@ final class Acquisition {
         }
     }
 
-    /** A refusal is no reason to forget the id: it may have answered a second copy, of which the first took the lock. */
+    /**
+     * A refusal is no reason to forget the id: it may have answered a second copy, of which the first took the lock.
+     */
     private void onFailure(@Nullable Throwable failure) {
         long now = context.nanoTime();
         findings = findings.failed(failure, now);
@@ -462,7 +479,9 @@ final class Acquisition {
         return failure == null ? RAN_OUT : RAN_OUT + ", and its renewal failed: " + Failures.reasonOf(failure);
     }
 
-    /** Why the newest renewal failed, if it did before the lease ran out: after a pause of this process it fails later. */
+    /**
+     * Why the newest renewal failed, if it did before the lease ran out: after a pause of this process it fails later.
+     */
     private @Nullable Throwable renewalFailure() {
         return grant == null || findings.failing == null ? null : findings.failing.last;
     }
@@ -575,8 +594,8 @@ final class Acquisition {
     }
 
     /**
-     * Gives the lock back, or leaves it taken for the time that a holder has asked for. With a next id queues that one, in the same step
-     * if the lock is given back.
+     * Gives the lock back, or leaves it taken for the time that a holder has asked for. With a next id queues that one,
+     * in the same step if the lock is given back.
      */
     CompletableFuture<Hold.Release> unlock(@Nullable Acquisition next) {
         long token = lastToken();
@@ -625,7 +644,10 @@ final class Acquisition {
         return transfer == null ? last : Math.max(last, transfer.token());
     }
 
-    /** Ends an id that has not been granted the lock here. One that takes over a hold tells the token that was used before. */
+    /**
+     * Ends an id that has not been granted the lock here. One that takes over a hold tells the token that was used
+     * before.
+     */
     private CompletableFuture<Reply> cancel() {
         return transfer == null ? store.cancel(queue.name(), id) : store.unlock(queue.name(), id, transfer.token());
     }
@@ -662,8 +684,9 @@ final class Acquisition {
     }
 
     /**
-     * Ends without a command: the store does not know the id, or has given the lock, or the place in the queue, to another. If it
-     * is unknown whether a renewal has run, the store may have prolonged the lease, and is asked to forget the id.
+     * Ends without a command: the store does not know the id, or has given the lock, or the place in the queue, to
+     * another. If it is unknown whether a renewal has run, the store may have prolonged the lease, and is asked to
+     * forget the id.
      */
     void drop() {
         end();
@@ -706,8 +729,9 @@ final class Acquisition {
     }
 
     /**
-     * NOT_HOLDER to a command that may have been sent twice answers our own second copy; after the deadline, by either clock, it may
-     * only tell that the command came late, unless the lease had expired by wall clock already when the command was sent.
+     * NOT_HOLDER to a command that may have been sent twice answers our own second copy; after the deadline, by either
+     * clock, it may only tell that the command came late, unless the lease had expired by wall clock already when the
+     * command was sent.
      */
     private Hold.Release releaseOf(Reply reply, long epochSentIn, Moment sentAt) {
         if (reply != Reply.Plain.NOT_HOLDER || grant == null) {
@@ -742,7 +766,10 @@ final class Acquisition {
         }
     }
 
-    /** @param unknownId whether the store did not know the id, so that what a late answer showed came to life after the end */
+    /**
+     * @param unknownId whether the store did not know the id, so that what a late answer showed came to life after the
+     *     end
+     */
     private void onEnded(boolean unknownId) {
         state = State.ENDED;
         if (question == Question.ANSWERED_UNKNOWN) {
@@ -756,8 +783,9 @@ final class Acquisition {
     }
 
     /**
-     * Ends the id again until the store answers: as it was given back if it was granted, else as a waiter leaves. However many others are
-     * repeated, a lock that is to stay taken is: the end of its lease may come before that time.
+     * Ends the id again until the store answers: as it was given back if it was granted, else as a waiter leaves.
+     * However many others are repeated, a lock that is to stay taken is: the end of its lease may come before that
+     * time.
      */
     private CompletableFuture<Void> endAgain() {
         if (grant != null && grant.keptFor(context.nanoTime()) > 0) {

@@ -20,7 +20,9 @@ import io.github.lockboot.internal.OutageLog;
 import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
-/** What the engine gets from outside: time, threads, chance and settings. And how far the life of the registry has come. */
+/**
+ * What the engine gets from outside: time, threads, chance and settings. And how far the life of the registry has come.
+ */
 public final class EngineContext {
 
     private static final long NO_THREAD_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -119,7 +121,9 @@ public final class EngineContext {
         return timer.nanoTime();
     }
 
-    /** The time of day is read first: a pause in between then makes it too early, and what is counted from it shorter. */
+    /**
+     * The time of day is read first: a pause in between then makes it too early, and what is counted from it shorter.
+     */
     Moment now() {
         long wallMillis = timer.wallMillis();
         return new Moment(wallMillis, timer.nanoTime());
@@ -136,7 +140,10 @@ public final class EngineContext {
 
     // --- threads ----------------------------------------------------------------------------------------------
 
-    /** On a worker. When the process has no thread left to give, it is tried again: what is run here must not be forgotten. */
+    /**
+     * On a worker. When the process has no thread left to give, it is tried again: what is run here must not be
+     * forgotten.
+     */
     void runLater(Runnable mayBlock) {
         try {
             workers.execute(mayBlock);
@@ -146,8 +153,8 @@ public final class EngineContext {
     }
 
     /**
-     * Waits for an answer of the store, which comes within the command timeout unless it was lost with something that was thrown. An
-     * interrupt does not end the wait: the flag is set again.
+     * Waits for an answer of the store, which comes within the command timeout unless it was lost with something that
+     * was thrown. An interrupt does not end the wait: the flag is set again.
      *
      * @return null if there is none, or the future has failed
      */
@@ -177,12 +184,13 @@ public final class EngineContext {
     }
 
     /**
-     * Makes sure that enough stack is left before anything is changed. A stack overflow in the middle of a change would leave it half
-     * done: a mutex that stays locked, a lock without an owner, a connection that no longer sends. Here it comes while nothing has
-     * happened yet.
+     * Makes sure that enough stack is left before anything is changed. A stack overflow in the middle of a change would
+     * leave it half done: a mutex that stays locked, a lock without an owner, a connection that no longer sends. Here
+     * it comes while nothing has happened yet.
      *
-     * <p>The JVM does not tell how much stack is left, so this uses as much as will be needed and gives it back. A frame of
-     * {@link #descend} takes 80 bytes when compiled, and three times as much before, when all other code is not compiled either.
+     * <p>The JVM does not tell how much stack is left, so this uses as much as will be needed and gives it back. A
+     * frame of {@link #descend} takes 80 bytes when compiled, and three times as much before, when all other code is
+     * not compiled either.
      *
      * @throws StackOverflowError if the current thread has less stack left
      */
@@ -191,8 +199,8 @@ public final class EngineContext {
     }
 
     /**
-     * Never returns 0, but the JVM cannot know that, so each frame keeps all parameters. They are passed in registers, unlike as many
-     * numbers of type long: this is on the way of each call.
+     * Never returns 0, but the JVM cannot know that, so each frame keeps all parameters. They are passed in registers,
+     * unlike as many numbers of type long: this is on the way of each call.
      */
     private static double descend(
             int left, double a, double b, double c, double d, double e, double f, double g, double h) {
@@ -219,7 +227,7 @@ public final class EngineContext {
 
     /** The duration, shortened by chance to not less than half. */
     long jittered(long nanos) {
-        return nanos - (long) (nanos / 2 * random.getAsDouble());
+        return nanos - (long) (nanos * random.getAsDouble() / 2);
     }
 
     long commandTimeout() {

@@ -18,21 +18,23 @@ import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock of a registry: ownership by thread and reentrancy, on top of the engine's queue of the name. It has no state of its own, so any
- * number of handles of one lock can be made and thrown away, and all of them see the same hold.
+ * A lock of a registry: ownership by thread and reentrancy, on top of the engine's queue of the name. It has no state
+ * of its own, so any number of handles of one lock can be made and thrown away, and all of them see the same hold.
  *
  * <p>What each method does depends on who has the lock:
  *
  * <ul>
- *   <li><em>Nobody, or another:</em> the request enters the queue of the name, and the thread waits as long as the method says.
- *   <li><em>This thread:</em> the hold is counted once more, without a command. This is done even if the lease may be lost: otherwise the
- *       thread would wait for itself. The release reports the loss.
- *   <li><em>This thread, in another way:</em> a writer may also read. A reader that wants to write would wait for itself, and so would a
- *       thread with a permit that wants the whole lock: both get an {@link IllegalStateException}.
+ *   <li><em>Nobody, or another:</em> the request enters the queue of the name, and the thread waits as long as the
+ *       method says.
+ *   <li><em>This thread:</em> the hold is counted once more, without a command. This is done even if the lease may be
+ *       lost: otherwise the thread would wait for itself. The release reports the loss.
+ *   <li><em>This thread, in another way:</em> a writer may also read. A reader that wants to write would wait for
+ *       itself, and so would a thread with a permit that wants the whole lock: both get an
+ *       {@link IllegalStateException}.
  * </ul>
  *
- * <p>A release first ends the hold here, and then tells the store. So the thread never believes in a lock that the store has given away,
- * whatever becomes of the command.
+ * <p>A release first ends the hold here, and then tells the store. So the thread never believes in a lock that the
+ * store has given away, whatever becomes of the command.
  */
 public abstract class EngineLock implements NamedLock, LockScope.OfLock {
 
@@ -111,7 +113,10 @@ public abstract class EngineLock implements NamedLock, LockScope.OfLock {
         }
     }
 
-    /** Also if the lease may be lost: the thread would wait for itself. The holder of the write side may acquire the read side. */
+    /**
+     * Also if the lease may be lost: the thread would wait for itself. The holder of the write side may acquire the
+     * read side.
+     */
     private boolean reenter() {
         Thread current = Thread.currentThread();
         Hold held = heldBy(current);
@@ -166,14 +171,12 @@ public abstract class EngineLock implements NamedLock, LockScope.OfLock {
     // --- state ------------------------------------------------------------------------------------------------
 
     /**
-     * {@inheritDoc} If this returns 0 because the lease is in doubt, the hold is not renewed any more: the thread may never release it.
+     * {@inheritDoc} If this returns 0 because the lease is in doubt, the hold is not renewed any more: the thread may
+     * never release it.
      */
     @Override
     public int getHoldCount() {
-        Hold mine = mine();
-        if (mine == null) {
-            mine = engine.lostHere(getName());
-        }
+        Hold mine = mineOrLost();
         if (mine == null) {
             return 0;
         }
@@ -233,6 +236,11 @@ public abstract class EngineLock implements NamedLock, LockScope.OfLock {
         return held == null || held.count(kind()) <= 0 ? null : held;
     }
 
+    private @Nullable Hold mineOrLost() {
+        Hold mine = mine();
+        return mine != null ? mine : engine.lostHere(getName());
+    }
+
     private LockKind kind() {
         return request.terms().kind();
     }
@@ -240,10 +248,7 @@ public abstract class EngineLock implements NamedLock, LockScope.OfLock {
     /** The current thread's hold, lost or not. */
     private Hold held() {
         Thread current = Thread.currentThread();
-        Hold hold = mine();
-        if (hold == null) {
-            hold = engine.lostHere(getName());
-        }
+        Hold hold = mineOrLost();
         if (hold == null || hold.count(kind()) <= 0) {
             throw new IllegalMonitorStateException(
                     "lock '" + LockNames.printable(getName()) + "' is not held by thread " + current.getName()
@@ -295,23 +300,8 @@ public abstract class EngineLock implements NamedLock, LockScope.OfLock {
         }
 
         @Override
-        public boolean isValid() {
-            return isOpen() && hold.isValid();
-        }
-
-        @Override
-        public Duration remainingLease() {
-            return isValid() ? hold.remainingLease() : Duration.ZERO;
-        }
-
-        @Override
-        public boolean extend(Duration ttl) {
-            return isOpen() && hold.extend(ttl);
-        }
-
-        @Override
         public String handOver() {
-            throw new UnsupportedOperationException("this lease cannot be handed over: " + this);
+            throw new UnsupportedOperationException("this lease cannot be transferred: " + this);
         }
 
         @Override
@@ -330,11 +320,6 @@ public abstract class EngineLock implements NamedLock, LockScope.OfLock {
             } catch (RuntimeException | Error failure) {
                 return CompletableFuture.failedFuture(failure);
             }
-        }
-
-        @Override
-        public @Nullable Runnable enter() {
-            return EngineLock.this.enter();
         }
     }
 }

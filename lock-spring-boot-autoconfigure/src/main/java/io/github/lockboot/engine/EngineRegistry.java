@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What every registry of this library does, whatever store its engine has.
  *
- * <p>A lock is held and waited for with what is configured for its group, then with what its caller asks for, then with the
- * registry's defaults, and then with 30 s ttl, 10 s wait time, renewal, and a release that is awaited.
+ * <p>A lock is held and waited for with what is configured for its group, then with what its caller asks for, then with
+ * the registry's defaults, and then with 30 s ttl, 10 s wait time, renewal, and a release that is awaited.
  */
 public abstract class EngineRegistry implements LockRuntime {
 
@@ -53,7 +53,7 @@ public abstract class EngineRegistry implements LockRuntime {
      * @throws IllegalArgumentException if any of them has more permits
      */
     protected EngineRegistry(LockOptions defaults, Map<String, LockOptions> overrides, int maxHolders) {
-        this.defaults = merged(BUILT_IN, defaults);
+        this.defaults = defaults.orElse(BUILT_IN);
         this.overrides = Map.copyOf(overrides);
         this.maxHolders = maxHolders;
         requireFewPermits("the defaults of the registry", defaults);
@@ -68,7 +68,7 @@ public abstract class EngineRegistry implements LockRuntime {
         Integer permits = options.permits();
         if (permits != null && permits > maxHolders) {
             throw new IllegalArgumentException("permits of " + whose + " is " + permits + ", and a lock has at most "
-                    + maxHolders + " holders; ask for fewer, or raise lock.max-holders in all instances");
+                    + maxHolders + " holders; request fewer, or raise lock.max-holders in all instances");
         }
     }
 
@@ -99,7 +99,7 @@ public abstract class EngineRegistry implements LockRuntime {
             if (made == null) {
                 made = makeEngine();
                 for (LockListener listener : listeners) {
-                    notify(made, listener);
+                    made.addListener(this, listener);
                 }
                 engine = made;
                 if (closed) {
@@ -110,12 +110,6 @@ public abstract class EngineRegistry implements LockRuntime {
             }
             return made;
         }
-    }
-
-    private void notify(LockEngine made, LockListener listener) {
-        ListenerRegistry all = made.listeners();
-        all.of(this);
-        all.add(listener);
     }
 
     /** {@return the engine; null if nothing has used it yet} */
@@ -151,19 +145,15 @@ public abstract class EngineRegistry implements LockRuntime {
     @Override
     public void addListener(LockListener listener) {
         synchronized (listeners) {
-            if (isKnown(listener)) {
+            if (listeners.stream().anyMatch(known -> known == listener)) {
                 return;
             }
             listeners.add(listener);
             LockEngine made = engine;
             if (made != null) {
-                notify(made, listener);
+                made.addListener(this, listener);
             }
         }
-    }
-
-    private boolean isKnown(LockListener listener) {
-        return listeners.stream().anyMatch(known -> known == listener);
     }
 
     // --- locks ------------------------------------------------------------------------------------------------
@@ -175,13 +165,21 @@ public abstract class EngineRegistry implements LockRuntime {
 
     @Override
     public Function<String, NamedLock> handles(LockOptions options) {
-        return handles(options.group() == null ? "a lock" : "group '" + options.group() + "'", options);
+        return handles(whose(options), options);
     }
 
     private Function<String, NamedLock> handles(String whose, LockOptions options) {
-        LockOptions resolved = resolve(options);
-        requireFewPermits(whose, resolved);
+        LockOptions resolved = resolve(whose, options);
         return handles(engine(), resolved, LockRequest.of("", resolved));
+    }
+
+    @Override
+    public void check(LockOptions options) {
+        resolve(whose(options), options);
+    }
+
+    private static String whose(LockOptions options) {
+        return options.group() == null ? "a lock" : "group '" + options.group() + "'";
     }
 
     @Override
@@ -207,7 +205,7 @@ public abstract class EngineRegistry implements LockRuntime {
             return Futures.await(() -> engine().takeOver(request, transfer));
         } catch (LockNotAcquiredException gone) {
             throw new LockLostException(
-                    transfer.name(), transfer.token(), "it has been taken over by another, or its lease ran out");
+                    transfer.name(), transfer.token(), "another call has taken it over, or its lease ran out");
         }
     }
 
@@ -236,31 +234,18 @@ public abstract class EngineRegistry implements LockRuntime {
     }
 
     /** Nothing is left open but the group, the longest hold, the mode, the permits and the linger time. */
-    private LockOptions resolve(LockOptions asked) {
+    private LockOptions resolve(String whose, LockOptions asked) {
         String group = either(asked.group(), defaults.group());
         LockOptions configured = group == null ? null : overrides.get(group);
-        if (configured == null || group == null) {
-            return merged(defaults, asked);
-        }
-        if (configured.permits() != null && either(asked.mode(), defaults.mode()) == Mode.SHARED) {
+        if (configured != null
+                && configured.permits() != null
+                && either(asked.mode(), defaults.mode()) == Mode.SHARED) {
             throw new IllegalArgumentException("lock.locks.[" + group + "].permits is " + configured.permits()
-                    + ", and the caller asks for mode SHARED; remove the property, or do not ask for a shared lock");
+                    + ", and the caller requests mode SHARED; remove the property, or do not request a shared lock");
         }
-        return merged(defaults, merged(asked, configured)).withGroup(group);
-    }
-
-    /** The options, replaced by those of {@code first} that are set. */
-    private static LockOptions merged(LockOptions options, LockOptions first) {
-        return new LockOptions(
-                either(first.ttl(), options.ttl()),
-                either(first.waitTime(), options.waitTime()),
-                either(first.renew(), options.renew()),
-                either(first.maxHold(), options.maxHold()),
-                either(first.group(), options.group()),
-                either(first.mode(), options.mode()),
-                either(first.permits(), options.permits()),
-                either(first.release(), options.release()),
-                either(first.linger(), options.linger()));
+        LockOptions resolved = (configured == null ? asked : configured.orElse(asked)).orElse(defaults);
+        requireFewPermits(whose, resolved);
+        return resolved;
     }
 
     private static <T> @Nullable T either(@Nullable T first, @Nullable T other) {

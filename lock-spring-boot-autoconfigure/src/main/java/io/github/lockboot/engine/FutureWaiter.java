@@ -3,6 +3,7 @@ package io.github.lockboot.engine;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
@@ -17,13 +18,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * A future, which completes on a worker, because its dependents may block.
  *
- * <p>In words: once it is in the queue, the future has a task at its deadline, which is repeated every command timeout until the future is
- * done. When the queue has decided, a worker looks at the outcome. A grant is claimed, if its lease still runs, and completes the future;
- * otherwise the queue takes it back, and the future waits again. If the caller has cancelled the future meanwhile, the hold is released at
- * once.
+ * <p>In words: once it is in the queue, the future has a task at its deadline, which is repeated every command timeout
+ * until the future is done. When the queue has decided, a worker looks at the outcome. A grant is claimed, if its lease
+ * still runs, and completes the future; otherwise the queue takes it back, and the future waits again. If the caller
+ * has cancelled the future meanwhile, the hold is released at once.
  *
- * <p>When the future is done in any other way, it leaves the queue. If the queue has decided it by then, the answer that is under way is the
- * last one it waits for.
+ * <p>When the future is done in any other way, it leaves the queue. If the queue has decided it by then, the answer
+ * that is under way is the last one it waits for.
  */
 final class FutureWaiter extends Waiter {
 
@@ -33,7 +34,7 @@ final class FutureWaiter extends Waiter {
     private final @Nullable Transfer transfer;
 
     /** Null if the lease is not renewed: then it need not be closed. */
-    private final @Nullable CallSite acquiredAt;
+    private final @Nullable Supplier<String> acquiredAt;
 
     /** @param transfer what it takes over; null if it acquires the lock */
     FutureWaiter(EngineContext context, LockRequest request, @Nullable UseNotifier use, @Nullable Transfer transfer) {
@@ -121,7 +122,7 @@ final class FutureWaiter extends Waiter {
     String whyLost(String whyEnded) {
         return canUseLock() || acquiredAt == null
                 ? whyEnded
-                : "its lease was not closed, and nothing refers to it any more: close what is acquired at "
-                        + acquiredAt;
+                : "its lease was not closed and is no longer referenced: close the lease that is acquired at "
+                        + acquiredAt.get();
     }
 }

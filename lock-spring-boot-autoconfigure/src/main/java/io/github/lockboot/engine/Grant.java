@@ -6,14 +6,14 @@ import io.github.lockboot.LockListener.Origin;
 import io.github.lockboot.engine.LockRequest.Terms;
 
 /**
- * What the store granted to an acquisition: a fencing token to count on from, a lease, dated by our own clock from before the
- * command was sent that the store answered. Guarded by the mutex of the queue, but for the deadline.
+ * What the store granted to an acquisition: a fencing token to count on from, a lease, dated by our own clock from
+ * before the command was sent that the store answered. Guarded by the mutex of the queue, but for the deadline.
  */
 final class Grant {
 
     /**
-     * A moment on both clocks. The monotonic one decides. The time of day, which anybody may set, only ever makes a lease less
-     * certain: it goes on while the machine sleeps, where the other may stand still.
+     * A moment on both clocks. The monotonic one decides. The time of day, which anybody may set, only ever makes a
+     * lease less certain: it goes on while the machine sleeps, where the other may stand still.
      */
     record Moment(long wallMillis, long nanos) {
 
@@ -28,8 +28,9 @@ final class Grant {
         }
 
         /**
-         * The end of a lease from then on by the time of day. Half the margin, so that on a machine that has not slept the monotonic
-         * clock comes first, although the time of day is in whole milliseconds and is now and then corrected.
+         * The end of a lease from then on by the time of day. Half the margin, so that on a machine that has not slept
+         * the monotonic clock comes first, although the time of day is in whole milliseconds and is now and then
+         * corrected.
          */
         long wallDeadline(long leaseMillis) {
             return wallMillis + (certain(leaseMillis) + leaseMillis) / 2;
@@ -45,7 +46,10 @@ final class Grant {
         OVER
     }
 
-    /** A lease as it was granted or renewed last, with its ends by both clocks: read as one, so that they belong together. */
+    /**
+     * A lease as it was granted or renewed last, with its ends by both clocks: read as one, so that they belong
+     * together.
+     */
     private record Lease(long began, long nanos, long deadline, long wallDeadline) {
 
         static Lease of(long millis, Moment askedAt) {
@@ -103,7 +107,10 @@ final class Grant {
         return grantNumber;
     }
 
-    /** The last fencing token that a hold of this grant has, for the store to count on from; 0 if holds have no tokens of their own. */
+    /**
+     * The last fencing token that a hold of this grant has, for the store to count on from; 0 if holds have no tokens
+     * of their own.
+     */
     long lastToken() {
         return terms.kind() == LockKind.SHARED ? 0 : lastToken;
     }

@@ -6,15 +6,15 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A registry's subscription to the channel of its session, opened at the first wait or before. By a push, the store grants a lock
- * to a waiter, or hints that others wait for a lock held here. Both only save time: waiters poll as well. The default methods are for a
- * store that needs no subscription.
+ * A registry's subscription to the channel of its session, opened at the first wait or before. By a push, the store
+ * grants a lock to a waiter, or hints that others wait for a lock held here. Both only save time: waiters poll as well.
+ * The default methods are for a store that needs no subscription.
  */
 public interface GrantChannel extends AutoCloseable {
 
     /**
-     * A message from the store: {@code <id> <grant number> <lease ms> <waiters> <token> <key>}. It grants the lock to {@code id} or, as a hint with
-     * a grant number of 0, says that others wait for the lock that {@code id} holds.
+     * A message from the store: {@code <id> <grant number> <lease ms> <waiters> <token> <key>}. It grants the lock to
+     * {@code id} or, as a hint with a grant number of 0, says that others wait for the lock that {@code id} holds.
      */
     record Push(String id, long grantNumber, long leaseMillis, long waiters, long token, String key) {
 

@@ -1,8 +1,6 @@
 package io.github.lockboot.engine;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -38,8 +36,8 @@ import org.jspecify.annotations.Nullable;
  *   TAKEN_BACK
  * </pre>
  *
- * GRANTED: the waiter may not have seen it yet, and it can be taken back. HELD: the waiter has it, as long as the lease of the grant
- * is certain. TAKEN_BACK and LOST are final, RELEASED is once the store has answered.
+ * GRANTED: the waiter may not have seen it yet, and it can be taken back. HELD: the waiter has it, as long as the lease
+ * of the grant is certain. TAKEN_BACK and LOST are final, RELEASED is once the store has answered.
  */
 public final class Hold extends HeldByThread implements Lease, LockScope, Waiter.Outcome {
 
@@ -79,7 +77,10 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         /** Ends it: the lock goes to the next waiter, or back to the store. */
         CompletableFuture<Release> release(Hold hold);
 
-        /** Leaves the lock taken until then, if that is later than the end of the hold. Without effect once it has ended. */
+        /**
+         * Leaves the lock taken until then, if that is later than the end of the hold. Without effect once it has
+         * ended.
+         */
         void keepUntil(Hold hold, long nanoTime);
 
         /**
@@ -101,7 +102,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     }
 
     private static final String HAND_OVER_UNANSWERED =
-            "its hand-over was not answered, so it becomes free within its ttl: acquire it again";
+            "its transfer was not confirmed, so the lock becomes free within its ttl: acquire it again";
     private static final Runnable NOTHING_MORE = () -> {};
     private static final long ONCE = 1L << 32;
 
@@ -115,11 +116,14 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     private final long since;
     private final AtomicReference<State> state = new AtomicReference<>(State.GRANTED);
 
-    /** How often its holder holds it: a multiple of ONCE, and how often the holder of an exclusive one has the read side as well. */
+    /**
+     * How often its holder holds it: a multiple of ONCE, and how often the holder of an exclusive one has the read side
+     * as well.
+     */
     private final AtomicLong counts = new AtomicLong(ONCE);
 
-    /** Those of its thread; a lease has its own. */
-    private final LossCallbacks lossCallbacks;
+    /** Completes when it is lost, for the callbacks of its thread; a lease has its own. */
+    private final CompletableFuture<Void> loss = new CompletableFuture<>();
 
     /** Written before the state becomes LOST, so that who sees that state sees the reason. */
     private volatile String lossReason = "";
@@ -140,7 +144,6 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         this.token = grant.nextToken();
         this.waiter = waiter;
         this.since = context.nanoTime();
-        this.lossCallbacks = new LossCallbacks(context);
     }
 
     static Hold of(Lease lease) {
@@ -232,7 +235,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         long millis = ttl.toMillis();
         if (grant.terms().renew()) {
             throw new IllegalStateException("lock '" + LockNames.printable(name())
-                    + "' is renewed while it is held: only a lease that is not renewed can be extended");
+                    + "' is renewed automatically: only a lease without renewal can be extended");
         }
         long maxHold = waiter.request().maxHoldNanos();
         long most = maxHold > 0 ? TimeUnit.NANOSECONDS.toMillis(since + maxHold - context.nanoTime()) : millis;
@@ -343,7 +346,10 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         return (int) (counts / once);
     }
 
-    /** @return false if the lease has run out, another thread has released it for the last time, or it is being withdrawn */
+    /**
+     * @return false if the lease has run out, another thread has released it for the last time, or it is being
+     *     withdrawn
+     */
     boolean enterAgain(LockKind side) {
         if (state() != State.HELD || lease() == LeaseState.OVER || !waiter.canUseLock()) {
             return false;
@@ -422,7 +428,10 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         }
     }
 
-    /** After this call the holder no longer has the hold, even if an exception is thrown. Returns what awaits the answer. */
+    /**
+     * After this call the holder no longer has the hold, even if an exception is thrown. Returns what awaits the
+     * answer.
+     */
     private Runnable beginRelease() {
         CompletableFuture<Release> ended = ended(() -> releaser.release(this));
         return () -> onEnded(awaited(unlessSent(ended)));
@@ -481,7 +490,10 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         }
     }
 
-    /** The answer to the release may show that the lock was lost before: then the hold was not safe to its end, and the caller must know. */
+    /**
+     * The answer to the release may show that the lock was lost before: then the hold was not safe to its end, and the
+     * caller must know.
+     */
     private boolean isLostBy(Release release) {
         if (release == Release.LOST && lose(State.RELEASED, "it had already ended when it was released")) {
             reportLoss();
@@ -512,14 +524,14 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     public String handOver() {
         LockKind kind = grant.terms().kind();
         if (kind == LockKind.SHARED) {
-            throw new IllegalStateException("a shared lease cannot be handed over: lock '" + LockNames.printable(name())
+            throw new IllegalStateException("a shared lease cannot be transferred: lock '" + LockNames.printable(name())
                     + "' may have other readers in this process");
         }
         Transfer to = new Transfer(name(), kind, Transfer.idOf(kind, acquisitionId), grant.grantNumber(), token);
         Release handedOver = awaited(ended(() -> releaser.handOver(this, to)));
         if (handedOver == Release.PASSED_ON) {
             throw new IllegalStateException(
-                    "the lease of lock '" + LockNames.printable(name()) + "' is closed: it cannot be handed over");
+                    "the lease of lock '" + LockNames.printable(name()) + "' is closed: it cannot be transferred");
         }
         onEnded(handedOver);
         if (handedOver == Release.UNKNOWN) {
@@ -532,9 +544,14 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
 
     @Override
     public void onLost(Runnable callback) {
-        lossCallbacks.add(callback);
+        runAfter(loss, callback);
+    }
+
+    /** Runs the callback once, on a worker. */
+    private void runAfter(CompletableFuture<Void> loss, Runnable callback) {
+        loss.thenRunAsync(() -> Failures.runAndLog("in a callback for a lost lock", callback), context::runLater);
         if (state() == State.LOST) {
-            lossCallbacks.run();
+            loss.complete(null);
         }
     }
 
@@ -543,7 +560,10 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         return state() == State.LOST && context == registry && name().equals(name);
     }
 
-    /** By one warning in the log, its listeners and its callbacks. Its thread gets an exception when it releases the lock. */
+    /**
+     * By one warning in the log, its listeners and its callbacks. Its thread gets an exception when it releases the
+     * lock.
+     */
     void reportLoss() {
         try {
             // Not on this thread, which may be the timer's: a log may block.
@@ -552,13 +572,10 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         } catch (Throwable thrown) {
             Failures.log("when a loss was reported", thrown);
         }
-        Failures.runAndLog("when the callbacks of a loss were run", this::runLossCallbacks);
-    }
-
-    /** Each runs once, on a worker. */
-    private void runLossCallbacks() {
-        lossCallbacks.run();
-        waiter.leases().forEach(HeldLease::runLossCallbacks);
+        Failures.runAndLog("when the callbacks of a loss were run", () -> {
+            loss.complete(null);
+            waiter.leases().forEach(lease -> lease.loss.complete(null));
+        });
     }
 
     @Override
@@ -571,46 +588,18 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         return "Lease[" + LockNames.printable(name()) + ", token " + token + ", " + state + "]";
     }
 
-    /** What users want to run after the loss of a hold: each once, on a worker. */
-    private static final class LossCallbacks {
-
-        private final EngineContext context;
-
-        /** Each is taken out before it runs, so that none runs twice. Guarded by this. */
-        private final List<Runnable> waiting = new ArrayList<>(0);
-
-        LossCallbacks(EngineContext context) {
-            this.context = context;
-        }
-
-        synchronized void add(Runnable callback) {
-            waiting.add(callback);
-        }
-
-        void run() {
-            List<Runnable> taken;
-            synchronized (this) {
-                taken = List.copyOf(waiting);
-                waiting.clear();
-            }
-            if (!taken.isEmpty()) {
-                context.runLater(() -> taken.forEach(LockLog::runCallback));
-            }
-        }
-    }
-
     /**
-     * A hold in the hands of its caller. The engine refers to it only weakly: a lease that nobody can reach any more will never be closed, so
-     * it is not renewed. Nothing that the engine has may lead to it. A callback often does, so it is kept here.
+     * A hold in the hands of its caller. The engine refers to it only weakly: a lease that nobody can reach any more
+     * will never be closed, so it is not renewed. Nothing that the engine has may lead to it. A callback often does, so
+     * it is kept here.
      */
     static class HeldLease implements Lease, LockScope {
 
         final Hold hold;
-        private final LossCallbacks lossCallbacks;
+        private final CompletableFuture<Void> loss = new CompletableFuture<>();
 
         HeldLease(Hold hold) {
             this.hold = hold;
-            this.lossCallbacks = new LossCallbacks(hold.context);
         }
 
         /** Whether it may still be closed. */
@@ -618,16 +607,9 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
             return true;
         }
 
-        final void runLossCallbacks() {
-            lossCallbacks.run();
-        }
-
         @Override
         public final void onLost(Runnable callback) {
-            lossCallbacks.add(callback);
-            if (hold.state() == State.LOST) {
-                lossCallbacks.run();
-            }
+            hold.runAfter(loss, callback);
         }
 
         @Override
@@ -641,18 +623,18 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         }
 
         @Override
-        public boolean isValid() {
-            return hold.isValid();
+        public final boolean isValid() {
+            return isOpen() && hold.isValid();
         }
 
         @Override
-        public Duration remainingLease() {
-            return hold.remainingLease();
+        public final Duration remainingLease() {
+            return isOpen() ? hold.remainingLease() : Duration.ZERO;
         }
 
         @Override
-        public boolean extend(Duration ttl) {
-            return hold.extend(ttl);
+        public final boolean extend(Duration ttl) {
+            return isOpen() && hold.extend(ttl);
         }
 
         @Override

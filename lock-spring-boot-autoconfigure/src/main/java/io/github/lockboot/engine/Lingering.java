@@ -6,8 +6,8 @@ import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An acquisition that stays without a hold, for a caller that comes back. It is unlocked when its time is over, or when no message could
- * tell of other JVMs. Guarded by the mutex of the queue.
+ * An acquisition that stays without a hold, for a caller that comes back. It is unlocked when its time is over, or when
+ * no message could tell of other JVMs. Guarded by the mutex of the queue.
  */
 final class Lingering {
 

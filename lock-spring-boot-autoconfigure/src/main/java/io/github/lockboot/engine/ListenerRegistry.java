@@ -2,15 +2,15 @@ package io.github.lockboot.engine;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockRegistry;
+import io.github.lockboot.internal.Failures;
+import io.github.lockboot.internal.Logs;
 import io.github.lockboot.internal.SerialExecutor;
 import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /** The listeners of a registry. A use of a lock notifies those that were present when it began. Thread-safe. */
@@ -22,23 +22,18 @@ final class ListenerRegistry {
     /** There is more room for ends: what a listener keeps of a use, it keeps until it is notified of the end. */
     static final int CAPACITY_FOR_ENDS = 2 * CAPACITY;
 
-    private static final Log log = LogFactory.getLog(LockListener.class);
+    static final String FAILED = "in a lock listener";
+
+    private static final Log log = Logs.of(LockListener.class);
 
     private final EngineContext context;
+    private final LockRegistry registry;
     private volatile List<ListenerQueue> queues = List.of();
-    private volatile @Nullable LockRegistry registry;
 
-    ListenerRegistry(EngineContext context) {
+    /** @param registry whose locks the listeners are notified of */
+    ListenerRegistry(EngineContext context, LockRegistry registry) {
         this.context = context;
-    }
-
-    /** Sets whose locks the listeners are notified of. */
-    void of(LockRegistry registry) {
         this.registry = registry;
-    }
-
-    LockRegistry registry() {
-        return Objects.requireNonNull(registry);
     }
 
     synchronized void add(LockListener listener) {
@@ -53,24 +48,11 @@ final class ListenerRegistry {
      * @param thread the thread that will have the hold; null for a lease
      */
     UseNotifier requested(LockRequest request, @Nullable Thread thread) {
-        UseNotifier use = new UseNotifier(context, this, queues, request, thread);
+        UseNotifier use = new UseNotifier(context, registry, queues, request, thread);
         if (!request.attempt()) {
             use.requested();
         }
         return use;
-    }
-
-    /** Runs code of a listener; what it throws is logged. */
-    static void run(Runnable code) {
-        try {
-            code.run();
-        } catch (Throwable failure) {
-            try {
-                log.warn("A lock listener failed", failure);
-            } catch (Throwable notLogged) {
-                // There may be no memory left to log with.
-            }
-        }
     }
 
     /** One listener. If it does not return, it misses later notifications and delays no other listener. */
@@ -89,7 +71,7 @@ final class ListenerRegistry {
 
         /** Notifies on the calling thread. */
         void notify(Consumer<LockListener> event) {
-            run(() -> event.accept(listener));
+            Failures.runAndLog(FAILED, () -> event.accept(listener));
         }
 
         /**

@@ -25,45 +25,49 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>One acquisition for all waiters</h2>
  *
- * One {@link Acquisition} at a time asks the store for all waiters of this JVM. While it has the lock, the waiters pass the lock on among
- * themselves without a command. This is lock cohorting (Dice, Marathe and Shavit, "Lock Cohorting: A General Technique for Designing NUMA
- * Locks", PPoPP 2012), with JVMs in place of NUMA nodes: a command to the store costs a thousand times a hand-over within the JVM, and the
- * store's queue is as long as there are JVMs, not threads.
+ * One {@link Acquisition} at a time asks the store for all waiters of this JVM. While it has the lock, the waiters pass
+ * the lock on among themselves without a command. This is lock cohorting (Dice, Marathe and Shavit, "Lock Cohorting: A
+ * General Technique for Designing NUMA Locks", PPoPP 2012), with JVMs in place of NUMA nodes: a command to the store
+ * costs a thousand times a hand-over within the JVM, and the store's queue is as long as there are JVMs, not threads.
  *
- * <p>The steps are these. The first waiter makes an acquisition ask. Once that is granted the lock, the first waiter is served with a hold
- * of the grant, and readers are served all together. When the last hold is released, the next waiter is served with a hold of the same
- * grant. If this JVM has had its share, the acquisition is unlocked instead, and the next one is queued in the same step. When no waiter is
- * left, the queue retires. An exclusive lock has one acquisition, which asks or has the lock. A shared or limited lock may have several
- * that have it, and alongside them one that asks.
+ * <p>The steps are these. The first waiter makes an acquisition ask. Once that is granted the lock, the first waiter is
+ * served with a hold of the grant, and readers are served all together. When the last hold is released, the next waiter
+ * is served with a hold of the same grant. If this JVM has had its share, the acquisition is unlocked instead, and the
+ * next one is queued in the same step. When no waiter is left, the queue retires. An exclusive lock has one
+ * acquisition, which asks or has the lock. A shared or limited lock may have several that have it, and alongside them
+ * one that asks.
  *
  * <h2>When this JVM has had its share</h2>
  *
- * A cohort must not keep the lock forever, as the paper demands of its "may pass local" test. The lock goes back to the store
+ * A cohort must not keep the lock forever, as the paper demands of its "may pass local" test. The lock goes back to the
+ * store
  *
  * <ul>
  *   <li>when too little of the lease, or no token of the grant, is left for another hold;
  *   <li>when the lease has expired by wall clock, or is not renewed: the next holder is promised a whole lease;
  *   <li>when the next waiter wants other terms, or a holder has left the lock taken for a time;
- *   <li>when other JVMs are known to wait, and as many waiters as then waited here, but at most the hand-off limit, have been served.
+ *   <li>when other JVMs are known to wait, and as many waiters as then waited here, but at most the hand-off limit,
+ *       have been served.
  * </ul>
  *
- * On terms with a linger time, an exclusive acquisition without a hold lingers when no waiter is left: it stays, and is renewed, for that
- * time. A caller that comes meanwhile is served with the next hold of the same grant, as if it had waited. The acquisition is unlocked when
- * its time is over, when another JVM waits, when the caller cannot be served under it, when no message could tell of other JVMs, and at
- * shutdown.
+ * On terms with a linger time, an exclusive acquisition without a hold lingers when no waiter is left: it stays, and is
+ * renewed, for that time. A caller that comes meanwhile is served with the next hold of the same grant, as if it had
+ * waited. The acquisition is unlocked when its time is over, when another JVM waits, when the caller cannot be served
+ * under it, when no message could tell of other JVMs, and at shutdown.
  *
  * <h2>Granted is not held</h2>
  *
- * The queue grants under its mutex, and the waiter claims later, on its own thread, by one compare-and-set of {@link Hold}. A thread may be
- * paused for longer than the lease between the two. So it claims only what is certain by both clocks, and until then the queue can take the
- * hold back and serve another waiter. Exactly one of the two wins. The deadline is that of a lease (Gray and Cheriton, "Leases: An Efficient
- * Fault-Tolerant Mechanism for Distributed File Cache Consistency", SOSP 1989): it counts from before the command was sent, by the clock of
- * the holder, so it passes before the store gives the lock to another.
+ * The queue grants under its mutex, and the waiter claims later, on its own thread, by one compare-and-set of
+ * {@link Hold}. A thread may be paused for longer than the lease between the two. So it claims only what is certain by
+ * both clocks, and until then the queue can take the hold back and serve another waiter. Exactly one of the two wins.
+ * The deadline is that of a lease (Gray and Cheriton, "Leases: An Efficient Fault-Tolerant Mechanism for Distributed
+ * File Cache Consistency", SOSP 1989): it counts from before the command was sent, by the clock of the holder, so it
+ * passes before the store gives the lock to another.
  *
  * <h2>Who may touch what</h2>
  *
- * Everything changes under the mutex, and nothing under the mutex blocks or runs code of a user. Waiters are woken once the mutex is free.
- * The fields that together say who has the lock:
+ * Everything changes under the mutex, and nothing under the mutex blocks or runs code of a user. Waiters are woken once
+ * the mutex is free. The fields that together say who has the lock:
  *
  * <pre>
  *   field                              guarded by                    written in
@@ -85,7 +89,8 @@ import org.jspecify.annotations.Nullable;
  *   Renewer.Slot                       mutex; the plan has its own   begin, renewed, failed, changed, check
  * </pre>
  *
- * If an action throws, all waiters fail, a grant that was not claimed is given back, a claimed hold stays, and the name begins again.
+ * If an action throws, all waiters fail, a grant that was not claimed is given back, a claimed hold stays, and the name
+ * begins again.
  */
 final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
@@ -107,8 +112,8 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     private volatile @Nullable Throwable thrown;
 
     /**
-     * Those that ask. The first one joins the queue in the store; there is none if no waiter is left, or if the one that has an exclusive lock
-     * serves them. The others try alongside it, for permits of a limited lock.
+     * Those that ask. The first one joins the queue in the store; there is none if no waiter is left, or if the one
+     * that has an exclusive lock serves them. The others try alongside it, for permits of a limited lock.
      */
     private final Deque<Acquisition> asking = new ArrayDeque<>(2);
 
@@ -121,7 +126,9 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     /** Null until one lingers. */
     private @Nullable Lingering lingering;
 
-    /** Whether the engine has forgotten this queue. A caller that has found it before enters the next one of that name. */
+    /**
+     * Whether the engine has forgotten this queue. A caller that has found it before enters the next one of that name.
+     */
     private boolean retired;
 
     LocalQueue(String name, LockKind kind, LockEngine engine) {
@@ -145,7 +152,10 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         return holds;
     }
 
-    /** The newest hold of the thread: one before it may be on its way out, if another thread has released it. Read without the mutex. */
+    /**
+     * The newest hold of the thread: one before it may be on its way out, if another thread has released it. Read
+     * without the mutex.
+     */
     @Nullable
     Hold heldBy(Thread thread) {
         Collection<Hold> present = holds;
@@ -162,8 +172,8 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     // --- the mutex --------------------------------------------------------------------------------------------
 
     /**
-     * Runs the action with the mutex held; reentrant. If it throws, the queue begins anew before the mutex is free, or, if that throws as
-     * well, before the next action.
+     * Runs the action with the mutex held; reentrant. If it throws, the queue begins anew before the mutex is free, or,
+     * if that throws as well, before the next action.
      */
     private <T extends @Nullable Object> T locked(Supplier<T> action) {
         mutex.lock();
@@ -423,7 +433,10 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
                         || granted.get(granted.size() - 1).isDowngraded());
     }
 
-    /** Whether another permit may be free: no answer says that they are taken, and fewer are held or asked for here than there are. */
+    /**
+     * Whether another permit may be free: no answer says that they are taken, and fewer are held or asked for here than
+     * there are.
+     */
     private boolean mayTry(Acquisition asked, Terms terms) {
         return kind == LockKind.LIMITED
                 && asked.isAsking()
@@ -464,7 +477,10 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         leaveStoreIfNobodyWaits();
     }
 
-    /** Gives the lock back to the store, and with a next waiter for whom no acquisition asks queues again in the same step. */
+    /**
+     * Gives the lock back to the store, and with a next waiter for whom no acquisition asks queues again in the same
+     * step.
+     */
     CompletableFuture<Hold.Release> unlock(Acquisition acquisition, @Nullable Waiter next) {
         Acquisition again = next == null || !asking.isEmpty() ? null : begin(next, true); // first, because it may throw
         forget(acquisition);
@@ -558,7 +574,10 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         askForFirst(null);
     }
 
-    /** Readers share the grant and its token, so one answer of the store serves all that wait, up to the first that cannot be served. */
+    /**
+     * Readers share the grant and its token, so one answer of the store serves all that wait, up to the first that
+     * cannot be served.
+     */
     private void serveReaders(Acquisition acquisition) {
         Waiter next = firstPresent();
         while (next != null && acquisition.canServe(next)) {
@@ -575,8 +594,8 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     }
 
     /**
-     * Other JVMs wait for the lock, or may. It goes back to the store after the waiters that are here now, of which each acquisition serves its
-     * part; no reader joins any more. Another call changes nothing.
+     * Other JVMs wait for the lock, or may. It goes back to the store after the waiters that are here now, of which
+     * each acquisition serves its part; no reader joins any more. Another call changes nothing.
      */
     void othersWait(Acquisition acquisition) {
         if (acquisition == lingering()) {
@@ -609,7 +628,8 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     }
 
     /**
-     * The store could not be asked: fails waiters that do not wait any longer; if the outage lasts, also those that wait without limit.
+     * The store could not be asked: fails waiters that do not wait any longer; if the outage lasts, also those that
+     * wait without limit.
      *
      * @return whether a waiter waits on
      */
@@ -627,7 +647,10 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         return asked == asking.peek();
     }
 
-    /** One that does not join the queue ends with its answer. What becomes of the waiters is decided by that of the one that asks. */
+    /**
+     * One that does not join the queue ends with its answer. What becomes of the waiters is decided by that of the one
+     * that asks.
+     */
     private boolean endIfTrying(Acquisition asked) {
         boolean tried = asked != asking.peek() && asking.remove(asked);
         if (tried) {
@@ -744,7 +767,10 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         decide(waiters.remove(), beginHold(acquisition, first));
     }
 
-    /** The hold is in the list before its waiter sees it: a waiter that claims it may release it at once, on another thread. */
+    /**
+     * The hold is in the list before its waiter sees it: a waiter that claims it may release it at once, on another
+     * thread.
+     */
     private Hold beginHold(Acquisition acquisition, Waiter waiter) {
         Hold hold = new Hold(context, this, acquisition.id, acquisition.grant(), waiter);
         holds = holds.isEmpty() ? List.of(hold) : ManyHolds.with(holds, hold);
@@ -849,8 +875,9 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     // --- what was not meant to happen -------------------------------------------------------------------------
 
     /**
-     * Something was thrown in the middle of a change, so nothing is certain but the holds that were claimed: they stay, and so do the
-     * acquisitions that have one. All others are abandoned, also one that was about to end, and all waiters fail.
+     * Something was thrown in the middle of a change, so nothing is certain but the holds that were claimed: they stay,
+     * and so do the acquisitions that have one. All others are abandoned, also one that was about to end, and all
+     * waiters fail.
      */
     private void beginAnew(Throwable thrown) {
         Waiter.Failure failure = new Waiter.Failure(FAILED, thrown, false);

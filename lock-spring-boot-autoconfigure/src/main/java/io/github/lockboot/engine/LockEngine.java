@@ -19,7 +19,9 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import io.github.lockboot.Lease;
+import io.github.lockboot.LockListener;
 import io.github.lockboot.LockNotAcquiredException;
+import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.engine.Grant.LeaseState;
 import io.github.lockboot.engine.Grant.Moment;
@@ -46,22 +48,24 @@ import org.jspecify.annotations.Nullable;
  *   a message   GrantChannel -> LockEngine.onPush  -> Acquisition       -> LocalQueue  -> Waiter.wake
  * </pre>
  *
- * A call finds the {@link LocalQueue} by kind and name, and makes it if there is none. A message finds the {@link Acquisition} by the id
- * that it names. If no such id is under way here, the store has granted the lock to an id that has ended, and gets it back.
+ * A call finds the {@link LocalQueue} by kind and name, and makes it if there is none. A message finds the
+ * {@link Acquisition} by the id that it names. If no such id is under way here, the store has granted the lock to an id
+ * that has ended, and gets it back.
  *
  * <h2>What is kept, and for how long</h2>
  *
  * <ul>
- *   <li>A queue is kept while a waiter, a hold or a lock that lingers is in it. Its last change retires it under its own mutex, so a caller
- *       that has found it before enters the next queue of that name.
+ *   <li>A queue is kept while a waiter, a hold or a lock that lingers is in it. Its last change retires it under its
+ *       own mutex, so a caller that has found it before enters the next queue of that name.
  *   <li>An acquisition is kept from its first request until the store has answered its end.
  *   <li>A command with an unknown outcome is repeated by {@link UnansweredCommands}, also after its queue has retired.
  * </ul>
  *
  * <h2>Once a second</h2>
  *
- * As long as there is anything under way, it is checked once a second: whether a lease has expired by the wall clock, which goes on while
- * the machine sleeps, and whether an action has thrown and could not clean up by itself. Where neither happens, nothing depends on it.
+ * As long as there is anything under way, it is checked once a second: whether a lease has expired by the wall clock,
+ * which goes on while the machine sleeps, and whether an action has thrown and could not clean up by itself. Where
+ * neither happens, nothing depends on it.
  */
 public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable {
 
@@ -69,8 +73,9 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     public static final String NO_ANSWER =
             " did not answer or refused: check the cause, and lock.redis.command-timeout";
 
-    static final String NOT_ACKNOWLEDGED = " granted the lock, which was given back because it was not acknowledged:"
-            + " check the cause, and lock.redis.acknowledge";
+    static final String NOT_ACKNOWLEDGED =
+            " granted the lock, which was released because the grant was not acknowledged:"
+                    + " check the cause, and lock.redis.acknowledge";
 
     static final String TOO_LATE =
             " granted the lock, but too late: check what delays it or this process, or raise the ttl";
@@ -103,8 +108,11 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     private final Timer.Check onceASecond;
     private final Map<LockKind, Map<String, LocalQueue>> queues = new EnumMap<>(LockKind.class);
 
-    /** Those of holds that were taken over, by name. Nobody else waits in them: who wants the lock waits in the queue of the name. */
-    private final Map<String, List<LocalQueue>> transferred = new ConcurrentHashMap<>();
+    /**
+     * Those of holds that were taken over. Nobody else waits in them: who wants the lock waits in the queue of the
+     * name.
+     */
+    private final Set<LocalQueue> transferred = ConcurrentHashMap.newKeySet();
 
     private final Map<String, Acquisition> acquisitions = new ConcurrentHashMap<>();
     /** Of the first subscription or, while connecting ahead, of the next. */
@@ -145,8 +153,8 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     }
 
     /**
-     * Acquires, renews and releases a lock, of which no listener is notified, and opens the channel ahead of the first wait. Waits for an
-     * attempt to connect that is under way, and for the first answer.
+     * Acquires, renews and releases a lock, of which no listener is notified, and opens the channel ahead of the first
+     * wait. Waits for an attempt to connect that is under way, and for the first answer.
      *
      * @return completes once all is done, or after a second without the channel
      */
@@ -175,8 +183,8 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     }
 
     /**
-     * Runs the action on a worker when messages arrive for the first time, or again after connecting has failed, unless the engine is
-     * closing by then.
+     * Runs the action on a worker when messages arrive for the first time, or again after connecting has failed, unless
+     * the engine is closing by then.
      */
     public void whenSubscribed(Runnable mayBlock) {
         subscribed.thenRunAsync(
@@ -201,11 +209,11 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
                 .thenCompose(none -> store.unlock(hold.name(), id, hold.fencingToken()));
     }
 
-    /** Made for the first listener. */
-    synchronized ListenerRegistry listeners() {
-        ListenerRegistry made = listeners == null ? new ListenerRegistry(context) : listeners;
+    /** @param registry whose locks these are */
+    synchronized void addListener(LockRegistry registry, LockListener listener) {
+        ListenerRegistry made = listeners == null ? new ListenerRegistry(context, registry) : listeners;
+        made.add(listener);
         listeners = made;
-        return made;
     }
 
     boolean hasListeners() {
@@ -267,7 +275,9 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         return start(new FutureWaiter(context, request, requested(request, null), null));
     }
 
-    /** Takes over a hold that another engine, or this one, has given away; cancelling the future gives the lock back. */
+    /**
+     * Takes over a hold that another engine, or this one, has given away; cancelling the future gives the lock back.
+     */
     CompletableFuture<Lease> takeOver(LockRequest request, Transfer transfer) {
         EngineContext.requireStack();
         return start(new FutureWaiter(context, request, requested(request, null), transfer));
@@ -319,11 +329,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         LockKind kind = waiter.request().terms().kind();
         if (waiter.transfer() != null) {
             LocalQueue own = new LocalQueue(name, kind, this);
-            transferred.merge(
-                    name,
-                    List.of(own),
-                    (known, added) ->
-                            Stream.concat(known.stream(), added.stream()).toList());
+            transferred.add(own);
             return own;
         }
         Map<String, LocalQueue> ofKind = queues(kind);
@@ -334,11 +340,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     /** Called when nothing is under way in the queue, with its mutex held. */
     void retire(LocalQueue queue) {
         if (!queues(queue.kind()).remove(queue.name(), queue)) {
-            transferred.computeIfPresent(queue.name(), (name, known) -> {
-                List<LocalQueue> left =
-                        known.stream().filter(each -> each != queue).toList();
-                return left.isEmpty() ? null : left;
-            });
+            transferred.remove(queue);
         }
     }
 
@@ -350,13 +352,12 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     private Stream<LocalQueue> queues(String name) {
         return Stream.concat(
                 queues.values().stream().map(ofKind -> ofKind.get(name)).filter(Objects::nonNull),
-                transferred.getOrDefault(name, List.of()).stream());
+                transferred.stream().filter(queue -> queue.name().equals(name)));
     }
 
     Stream<LocalQueue> queues() {
         return Stream.concat(
-                queues.values().stream().flatMap(ofKind -> ofKind.values().stream()),
-                transferred.values().stream().flatMap(List::stream));
+                queues.values().stream().flatMap(ofKind -> ofKind.values().stream()), transferred.stream());
     }
 
     /**
@@ -379,18 +380,14 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         synchronized (OPEN) {
             open = List.copyOf(OPEN);
         }
-        boolean revoked = false;
-        for (LockEngine engine : open) {
-            revoked |= engine.revoke(id, reason);
-        }
-        return revoked;
+        return open.stream().filter(engine -> engine.revoke(id, reason)).count() > 0;
     }
 
     // --- ids --------------------------------------------------------------------------------------------------
 
     /**
-     * {@return a new id, {@code <session>-<sequence>.<nonce>}} A user who can list channels knows the session; the nonce keeps that user
-     * from guessing the id of a waiter and forging its grant.
+     * {@return a new id, {@code <session>-<sequence>.<nonce>}} A user who can list channels knows the session; the
+     * nonce keeps that user from guessing the id of a waiter and forging its grant.
      */
     String nextId() {
         return session.get() + "-" + sequence.incrementAndGet() + nonce.get();
@@ -452,7 +449,10 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         return queues(kind).get(name);
     }
 
-    /** The thread's hold of the lock in this kind, also if its lease may have run out or, of the write side, if it has become a reader. */
+    /**
+     * The thread's hold of the lock in this kind, also if its lease may have run out or, of the write side, if it has
+     * become a reader.
+     */
     @Nullable
     Hold heldBy(Thread thread, String name, LockKind kind) {
         return heldBy(thread, queue(kind, name));
@@ -493,7 +493,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
                 + request.terms().kind().how() + "; release it first";
         return new IllegalStateException(
                 reads && request.terms().kind() == LockKind.EXCLUSIVE
-                        ? message + ", or begin with the write side, under which the read side may be taken"
+                        ? message + ", or begin with the write side, under which the read side may be acquired"
                         : message);
     }
 
@@ -515,8 +515,8 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         if (isHeldHere(name)) {
             return true;
         }
-        EngineContext.requireStack();
-        return answer(name, store.inspect(name)) != Reply.Plain.FREE;
+        Reply.Shown shown = show(name);
+        return shown.isForeign() || !shown.holders().isEmpty();
     }
 
     /** {@return whether any hold of this engine is of the lock} Sends no command. */
@@ -581,8 +581,8 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     }
 
     /**
-     * Another has changed the lock with this key, or with null perhaps any lock: the holds of it are renewed soon, which shows whether
-     * they are lost. It is a hint only. Does not block.
+     * Another has changed the lock with this key, or with null perhaps any lock: the holds of it are renewed soon,
+     * which shows whether they are lost. It is a hint only. Does not block.
      */
     public void onChanged(@Nullable String key) {
         String name = key == null ? null : store.nameOf(key);
@@ -613,8 +613,8 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     // --- once a second ----------------------------------------------------------------------------------------
 
     /**
-     * Compares the leases with the time of day, because the monotonic clock may stand still while the machine sleeps, and has queues
-     * begin anew that could not when an action had thrown.
+     * Compares the leases with the time of day, because the monotonic clock may stand still while the machine sleeps,
+     * and has queues begin anew that could not when an action had thrown.
      *
      * @return whether anything is under way
      */

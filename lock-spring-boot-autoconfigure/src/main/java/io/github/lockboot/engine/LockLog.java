@@ -5,8 +5,8 @@ import java.time.Duration;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.LockOrder;
+import io.github.lockboot.internal.Logs;
 import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /** What a registry writes to the log. Lock names may be personal data, so by default their digests stand there. */
@@ -33,7 +33,7 @@ public final class LockLog {
         }
     }
 
-    private static final Log log = LogFactory.getLog(NamedLock.class);
+    private static final Log log = Logs.of(NamedLock.class);
 
     private volatile boolean inTheClear;
 
@@ -44,18 +44,18 @@ public final class LockLog {
 
     void notAcquired(LockRequest request) {
         if (log.isDebugEnabled()) {
-            log.debug("Lock not acquired, another held it: " + shown(request));
+            log.debug("Lock not acquired: " + shown(request.node()) + ": held by another caller");
         }
     }
 
     void unavailable(LockRequest request, String reason) {
         if (log.isDebugEnabled()) {
-            log.debug("Lock unavailable: " + shown(request) + ": " + reason);
+            log.debug("Lock unavailable: " + shown(request.node()) + ": " + reason);
         }
     }
 
     void unconfirmed(Held hold) {
-        log.warn("Lock release not confirmed: " + shown(hold) + ": it may stay taken for up to its ttl");
+        log.warn("Lock release was not confirmed: " + shown(hold) + ": the lock may stay held for up to its ttl");
     }
 
     /** With the stack of the thread that does not release it. */
@@ -75,32 +75,19 @@ public final class LockLog {
     }
 
     void bothOrders(LockOrder.Node held, LockOrder.Node wanted, String here, String there) {
-        log.warn("Locks are taken in both orders: " + shown(wanted) + " while " + shown(held) + " is held at " + here
-                + ", and the other way round at " + there + ", so two threads may wait for each other");
-    }
-
-    /** Runs what is to happen after a loss; what it throws goes to the log. */
-    static void runCallback(Runnable callback) {
-        try {
-            callback.run();
-        } catch (Throwable failure) {
-            log.warn("A callback for a lost lock failed", failure);
-        }
+        log.warn("Possible deadlock: locks are acquired in opposite orders: " + shown(wanted) + " while " + shown(held)
+                + " is held at " + here + ", and the other way round at " + there
+                + ". Acquire them in the same order everywhere");
     }
 
     private String shown(Held hold) {
-        return shown(hold.request) + ", held for " + hold.duration() + " by " + hold.holder() + ", fencing token "
-                + hold.token;
-    }
-
-    private String shown(LockRequest request) {
-        String group = request.group();
-        return (group == null ? "no group" : LockNames.printable(group)) + " (" + shown(request.name()) + ")";
+        return shown(hold.request.node()) + ", held for " + hold.duration() + " by " + hold.holder()
+                + ", fencing token " + hold.token;
     }
 
     private String shown(LockOrder.Node lock) {
         String group = lock.group();
-        return group != null ? LockNames.printable(group) + " (" + shown(lock.name()) + ")" : shown(lock.name());
+        return (group == null ? "no group" : LockNames.printable(group)) + " (" + shown(lock.name()) + ")";
     }
 
     private String shown(String name) {

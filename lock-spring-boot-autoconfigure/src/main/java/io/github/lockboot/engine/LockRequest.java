@@ -41,7 +41,8 @@ public record LockRequest(
      * On what terms an acquisition id holds: fixed for its life. Requests with other terms need an id of their own.
      *
      * @param permits how many of this kind may hold the lock at a time
-     * @param lingerNanos how long the lock stays here without a hold: while it may, a dead JVM costs no more than a dead waiter
+     * @param lingerNanos how long the lock stays here without a hold: while it may, a dead JVM costs no more than a
+     *     dead waiter
      */
     public record Terms(LockKind kind, int permits, long ttlMillis, boolean renew, long lingerNanos) {
 
@@ -64,7 +65,8 @@ public record LockRequest(
     }
 
     /**
-     * A hold on its way from one process to another. In the store it belongs to an id that no engine uses, until another process takes it over.
+     * A hold on its way from one process to another. In the store it belongs to an id that no engine uses, until
+     * another process takes it over.
      *
      * @param name of the lock
      * @param kind as which it is held
@@ -80,12 +82,17 @@ public record LockRequest(
         private static final String FORMAT = "1";
         private static final int WORDS = 6;
 
-        /** {@return the id of such a hold} It names the kind, so the store knows no id of a text in which the kind was changed. */
+        /**
+         * {@return the id of such a hold} It names the kind, so the store knows no id of a text in which the kind was
+         * changed.
+         */
         static String idOf(LockKind kind, String acquisitionId) {
             return ID_PREFIX + kind + "-" + acquisitionId;
         }
 
-        /** {@return a text on which this and later versions agree} The number at its beginning is that of the format. */
+        /**
+         * {@return a text on which this and later versions agree} The number at its beginning is that of the format.
+         */
         String text() {
             return String.join(" ", FORMAT, kind.name(), id, Long.toString(grantNumber), Long.toString(token), name);
         }

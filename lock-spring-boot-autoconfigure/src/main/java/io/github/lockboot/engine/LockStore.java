@@ -9,14 +9,16 @@ import io.github.lockboot.engine.LockRequest.Terms;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store of locks: one method for each question about one acquisition id. An id is used for one acquisition only. A question may
- * arrive twice, late, or never. No method blocks. If a future fails, the question may have been answered, or may be answered later.
+ * The store of locks: one method for each question about one acquisition id. An id is used for one acquisition only. A
+ * question may arrive twice, late, or never. No method blocks. If a future fails, the question may have been answered,
+ * or may be answered later.
  *
  * <p>A store keeps three promises, on which the engine builds all others:
  *
  * <ul>
  *   <li>Each question is one step: nobody sees half of it.
- *   <li>A question that arrives twice, or after the end of its id, grants nothing and releases nothing that another holds.
+ *   <li>A question that arrives twice, or after the end of its id, grants nothing and releases nothing that another
+ *       holds.
  *   <li>Grant numbers of a name only grow, also if the store has lost its data.
  * </ul>
  */
@@ -26,8 +28,8 @@ public interface LockStore {
     int FORMAT = 1;
 
     /**
-     * The claim lease: the longest lease of a grant by a push. A waiter that died costs those behind it no more than this. The first renewal
-     * extends the lease to the whole ttl, so a short hold needs no command for that.
+     * The claim lease: the longest lease of a grant by a push. A waiter that died costs those behind it no more than
+     * this. The first renewal extends the lease to the whole ttl, so a short hold needs no command for that.
      */
     long CLAIM_LEASE_MILLIS = 6_000;
 
@@ -41,14 +43,18 @@ public interface LockStore {
     interface Client {
 
         /**
-         * {@return whether a lease counts only once replicas, or a file, have it} Then only the answers to {@link #acquire},
-         * {@link #transfer} and {@link #renew} count, which come once that is so or fail. What else tells of a grant is a reason to ask.
+         * {@return whether a lease counts only once replicas, or a file, have it} Then only the answers to
+         * {@link #acquire}, {@link #transfer} and {@link #renew} count, which come once that is so or fail. What else
+         * tells of a grant is a reason to ask.
          */
         default boolean acknowledges() {
             return false;
         }
 
-        /** {@return whether questions wait for the first connection} Until it is made, or has failed, no question expires. */
+        /**
+         * {@return whether questions wait for the first connection} Until it is made, or has failed, no question
+         * expires.
+         */
         default boolean isConnecting() {
             return false;
         }
@@ -66,8 +72,8 @@ public interface LockStore {
         }
 
         /**
-         * {@return whether it announces that another has changed a lock, once after each renewal} Announcements may be lost, come late or
-         * without a change.
+         * {@return whether it announces that another has changed a lock, once after each renewal} Announcements may be
+         * lost, come late or without a change.
          */
         default boolean announcesChanges() {
             return false;
@@ -79,7 +85,8 @@ public interface LockStore {
         }
 
         /**
-         * {@return whether a question that was asked in this epoch may have been sent twice} If not, its reply is the one to the first copy.
+         * {@return whether a question that was asked in this epoch may have been sent twice} If not, its reply is the
+         * one to the first copy.
          */
         default boolean mayHaveRepeatedSince(long epoch) {
             return epoch() != epoch;
@@ -87,8 +94,8 @@ public interface LockStore {
     }
 
     /**
-     * Takes or renews the lock, or queues the id. {@code GRANTED}, if the client {@link Client#acknowledges} only once that is
-     * acknowledged, {@code QUEUED} or {@code BUSY}.
+     * Takes or renews the lock, or queues the id. {@code GRANTED}, if the client {@link Client#acknowledges} only once
+     * that is acknowledged, {@code QUEUED} or {@code BUSY}.
      */
     CompletableFuture<Reply> acquire(String name, String id, Terms terms, boolean enqueue);
 
@@ -96,26 +103,28 @@ public interface LockStore {
     CompletableFuture<Reply> unlock(String name, String id, long lastToken);
 
     /**
-     * Queues the next id, on the same or other terms, and releases the lock. {@code GRANTED} or {@code QUEUED} for the next id, or
-     * {@code NOT_HOLDER}.
+     * Queues the next id, on the same or other terms, and releases the lock. {@code GRANTED} or {@code QUEUED} for the
+     * next id, or {@code NOT_HOLDER}.
      */
     CompletableFuture<Reply> unlock(String name, String id, long lastToken, String nextId, Terms nextTerms);
 
     /**
-     * Ends the hold of the grant with this number. The lock stays taken for the given time, whatever the lease was, without an id that any
-     * command could renew or release; by readers, as one holder until the latest of their times. {@code KEPT} or {@code NOT_HOLDER}.
+     * Ends the hold of the grant with this number. The lock stays taken for the given time, whatever the lease was,
+     * without an id that any command could renew or release; by readers, as one holder until the latest of their times.
+     * {@code KEPT} or {@code NOT_HOLDER}.
      */
     CompletableFuture<Reply> keep(String name, String id, long grantNumber, long millis);
 
     /**
-     * Gives the hold of the grant with this number to another id, with a new lease, also a shorter one; if that has it already, extends its
-     * lease. {@code GRANTED}, if the client {@link Client#acknowledges} only once that is acknowledged, or {@code NOT_HOLDER}.
+     * Gives the hold of the grant with this number to another id, with a new lease, also a shorter one; if that has it
+     * already, extends its lease. {@code GRANTED}, if the client {@link Client#acknowledges} only once that is
+     * acknowledged, or {@code NOT_HOLDER}.
      */
     CompletableFuture<Reply> transfer(String name, String id, long grantNumber, String toId, long ttlMillis);
 
     /**
-     * Makes a shared hold of the exclusive one with this number, under the same id and lease; waiting readers are admitted.
-     * {@code RENEWED}, also if it is shared already, or {@code NOT_HOLDER}.
+     * Makes a shared hold of the exclusive one with this number, under the same id and lease; waiting readers are
+     * admitted. {@code RENEWED}, also if it is shared already, or {@code NOT_HOLDER}.
      */
     CompletableFuture<Reply> downgrade(String name, String id, long grantNumber, long lastToken);
 
@@ -123,8 +132,8 @@ public interface LockStore {
     record Permit(String id, long grantNumber, long ttlMillis) {}
 
     /**
-     * Extends the lease of the grant with this number. {@code RENEWED}, if the client {@link Client#acknowledges} only once that is
-     * acknowledged, or {@code NOT_HOLDER}.
+     * Extends the lease of the grant with this number. {@code RENEWED}, if the client {@link Client#acknowledges} only
+     * once that is acknowledged, or {@code NOT_HOLDER}.
      *
      * @param late gets the reply if it comes after the future has failed; a reply is as true then
      */
@@ -135,9 +144,6 @@ public interface LockStore {
 
     /** Leaves the queue, or releases the lock. {@code LEFT}, {@code GIVEN_AWAY} or {@code UNKNOWN}. */
     CompletableFuture<Reply> cancel(String name, String id);
-
-    /** Changes nothing. {@code FREE}, {@code HELD} or {@code FOREIGN}. */
-    CompletableFuture<Reply> inspect(String name);
 
     /** Changes nothing. {@code SHOWN}. */
     CompletableFuture<Reply> show(String name);

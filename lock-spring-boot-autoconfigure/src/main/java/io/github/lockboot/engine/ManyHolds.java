@@ -12,8 +12,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The holds of a queue that has many, as of readers: one more or less costs the same, however many there are. A few are a list instead,
- * which is copied by each change. Changed with the mutex of the queue held; may be read without it.
+ * The holds of a queue that has many, as of readers: one more or less costs the same, however many there are. A few are
+ * a list instead, which is copied by each change. Changed with the mutex of the queue held; may be read without it.
  */
 final class ManyHolds extends AbstractCollection<Hold> {
 

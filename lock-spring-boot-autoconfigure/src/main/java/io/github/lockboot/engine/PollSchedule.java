@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * When a waiting acquisition asks again. Guarded by the mutex of the queue.
  *
- * <p>Messages make a wait short, polls make it certain: a message may be lost, and the store drops ids that do not ask. So even where
- * messages arrive, an id asks once in every interval. Where none can arrive, it asks soon and then less and less often, because each
- * question of each waiting JVM is work for the store.
+ * <p>Messages make a wait short, polls make it certain: a message may be lost, and the store drops ids that do not ask.
+ * So even where messages arrive, an id asks once in every interval. Where none can arrive, it asks soon and then less
+ * and less often, because each question of each waiting JVM is work for the store.
  */
 final class PollSchedule {
 
@@ -32,8 +32,8 @@ final class PollSchedule {
     }
 
     /**
-     * In the queue: every interval, at any position, because the store drops ids that stop asking. Also when the current lease ends, one id
-     * after the other: those ahead may have died.
+     * In the queue: every interval, at any position, because the store drops ids that stop asking. Also when the
+     * current lease ends, one id after the other: those ahead may have died.
      *
      * @param notified whether a grant would be pushed
      */

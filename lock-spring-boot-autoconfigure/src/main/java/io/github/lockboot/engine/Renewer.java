@@ -17,8 +17,8 @@ import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Renews the leases of this registry's holds, and reports those that run out at their deadlines. At most one renewal of a lease is under
- * way.
+ * Renews the leases of this registry's holds, and reports those that run out at their deadlines. At most one renewal of
+ * a lease is under way.
  *
  * <pre>
  *            due, or its turn in the line        answered; refused or not sent
@@ -30,22 +30,27 @@ import org.jspecify.annotations.Nullable;
  *                                                  the answer comes late, and counts
  * </pre>
  *
- * EXTRA: no renewal is under way, and the next one is an extra one. IN_TURN: as ASKED, and counted among the extra ones under way.
+ * EXTRA: no renewal is under way, and the next one is an extra one. IN_TURN: as ASKED, and counted among the extra ones
+ * under way.
  *
- * <p>A lease is due when a third of it has passed since it was granted, renewed, or asked for in vain. Renewals that are due at about the
- * same time are sent together, and none waits for the answer to another. All permits of one lock are renewed by one command.
+ * <p>A lease is due when a third of it has passed since it was granted, renewed, or asked for in vain. Renewals that
+ * are due at about the same time are sent together, and none waits for the answer to another. All permits of one lock
+ * are renewed by one command.
  *
- * <p>Two reasons make an extra renewal: the last one was refused or could not be sent, or the lock has perhaps been changed by another.
- * After a cut, a flush or a step of the clock this may concern all leases of all instances at once, when the store has the least to spare. So
- * extra renewals stand in a line, the oldest deadline first, and at most {@value #MOST_EXTRA} of them are under way. Each answer lets the
- * next one go: the line moves as fast as the store answers, and hardly while it does not. A lease leaves the line when it is due anyway. What
- * is sent outside the line is one renewal in a third of each lease, so nothing that happens makes it more than that.
+ * <p>Two reasons make an extra renewal: the last one was refused or could not be sent, or the lock has perhaps been
+ * changed by another. After a cut, a flush or a step of the clock this may concern all leases of all instances at once,
+ * when the store has the least to spare. So extra renewals stand in a line, the oldest deadline first, and at most
+ * {@value #MOST_EXTRA} of them are under way. Each answer lets the next one go: the line moves as fast as the store
+ * answers, and hardly while it does not. A lease leaves the line when it is due anyway. What is sent outside the line
+ * is one renewal in a third of each lease, so nothing that happens makes it more than that.
  *
- * <p>A store that announces changes watches an exclusive or shared lock from its first renewal on, which is therefore due a second after
- * the grant. Only the answer to a renewal that was sent after a change shows whether the lock is lost. Others also change a lock by
- * waiting for it, and readers by each renewal. So a change makes an extra renewal at once, but not again before a pause has passed: the
- * interval in which a waiter asks for an exclusive lock, a third of the lease for a shared one.
+ * <p>A store that announces changes watches an exclusive or shared lock from its first renewal on, which is therefore
+ * due a second after the grant. Only the answer to a renewal that was sent after a change shows whether the lock is
+ * lost. Others also change a lock by waiting for it, and readers by each renewal. So a change makes an extra renewal at
+ * once, but not again before a pause has passed: the interval in which a waiter asks for an exclusive lock, a third of
+ * the lease for a shared one.
  */
+@SuppressWarnings("ReferenceEquality") // entries and moments are known by identity
 final class Renewer {
 
     private enum State {
@@ -121,7 +126,10 @@ final class Renewer {
         }
     }
 
-    /** Where a lease stands: by the time of the next look at it, or in the line by its deadline. In nanoseconds since the renewer began. */
+    /**
+     * Where a lease stands: by the time of the next look at it, or in the line by its deadline. In nanoseconds since
+     * the renewer began.
+     */
     private record Entry(Slot slot, long at, long tolerance, long sequence) {
 
         static final Comparator<Entry> IN_ORDER =

@@ -7,8 +7,8 @@ import java.util.stream.Stream;
 import io.github.lockboot.internal.LockNames;
 
 /**
- * The reply of a store to one question. What a reply says was true when the store answered; the lock may have changed since. So a reply that
- * grants counts from the time at which its question was sent.
+ * The reply of a store to one question. What a reply says was true when the store answered; the lock may have changed
+ * since. So a reply that grants counts from the time at which its question was sent.
  */
 public sealed interface Reply {
 
@@ -28,12 +28,6 @@ public sealed interface Reply {
         GIVEN_AWAY,
         /** The id was neither in the queue nor the holder. */
         UNKNOWN,
-        /** Nobody holds the lock. */
-        FREE,
-        /** The key is not one of a lock, or one of a lock in a newer format. It counts as held. */
-        FOREIGN,
-        /** Somebody holds the lock. */
-        HELD,
         /** The message was published. */
         PUBLISHED
     }
@@ -42,7 +36,8 @@ public sealed interface Reply {
      * The id has the lock: the caller's after {@code acquire}, the next one after {@code unlock}.
      *
      * @param grantNumber by which the store knows the grant; it only grows
-     * @param token the fencing token: that number, but for a reader the last one of those who held the lock before the readers
+     * @param token the fencing token: that number, but for a reader the last one of those who held the lock before the
+     *     readers
      */
     record Granted(long grantNumber, long leaseMillis, long waiters, long token) implements Reply {
 
@@ -87,6 +82,13 @@ public sealed interface Reply {
 
         private static final int NUMBERS = 5;
 
+        public static final long NO_KEY = -2;
+
+        /** Whether the key is not one of a lock, or one of a lock in a newer format. It counts as held. */
+        public boolean isForeign() {
+            return leftMillis != NO_KEY && grantNumber == 0;
+        }
+
         private static Shown parse(String line) {
             String[] words = line.split(" ", NUMBERS + 1);
             List<Holder> holders = new ArrayList<>();
@@ -118,7 +120,10 @@ public sealed interface Reply {
             return new Holder(words[4], number(words, 0), number(words, 1), number(words, 2), kind, permits);
         }
 
-        /** {@return the last token that may have been used under its grant} All readers have one, of those who held the lock before. */
+        /**
+         * {@return the last token that may have been used under its grant} All readers have one, of those who held the
+         * lock before.
+         */
         public long lastToken() {
             return kind == LockKind.SHARED ? 0 : grantNumber + kind.tokens() - 1;
         }

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 public enum StoreFailure {
 
     /**
-     * The store refused the command, which may be sent again. An earlier copy may have run. Even this one may have run: an error has no
-     * number, so it may belong to another command.
+     * The store refused the command, which may be sent again. An earlier copy may have run. Even this one may have run:
+     * an error has no number, so it may belong to another command.
      */
     NOT_NOW,
 

@@ -9,11 +9,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * The current thread, which parks until it is decided, interrupted or out of time.
  *
- * <p>In words: while the wait is not decided, the thread parks until its deadline. A decision of the queue and an interrupt wake it; it may
- * also wake without a reason. After each wake-up it reads the outcome. A grant is claimed, if its lease still runs; otherwise the queue takes
- * it back, and the thread waits again as the first in line. An interrupt makes it leave the queue, unless the queue has decided by then: in
- * that case the decision counts. At its deadline it asks the queue for a decision, and parks for another command timeout, because the last
- * request may still be under way.
+ * <p>In words: while the wait is not decided, the thread parks until its deadline. A decision of the queue and an
+ * interrupt wake it; it may also wake without a reason. After each wake-up it reads the outcome. A grant is claimed, if
+ * its lease still runs; otherwise the queue takes it back, and the thread waits again as the first in line. An
+ * interrupt makes it leave the queue, unless the queue has decided by then: in that case the decision counts. At its
+ * deadline it asks the queue for a decision, and parks for another command timeout, because the last request may still
+ * be under way.
  */
 final class ThreadWaiter extends Waiter {
 
@@ -25,7 +26,8 @@ final class ThreadWaiter extends Waiter {
      * Waits in the queue that it has entered.
      *
      * @return whether the thread has the lock now
-     * @throws InterruptedException if interrupted while it waited, and {@code interruptible}; else the flag is set again
+     * @throws InterruptedException if interrupted while it waited, and {@code interruptible}; else the flag is set
+     *     again
      */
     boolean await(boolean interruptible) throws InterruptedException {
         boolean interrupted = false;

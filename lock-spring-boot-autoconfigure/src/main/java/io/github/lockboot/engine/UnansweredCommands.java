@@ -7,10 +7,10 @@ import java.util.function.Supplier;
 /**
  * Commands whose outcome is unknown: each is repeated until the store answers.
  *
- * <p>A command that was not answered may have run, may run later, or may never run. Each command is harmless if it runs twice, so the way to
- * know is to send it again. In words: send it; if it fails, wait for a pause, which doubles up to the retry interval and varies at random,
- * and send it again, until it is answered or the registry is closed. This keeps a released lock from being held until its lease ends, and an
- * id that gave up from being granted the lock.
+ * <p>A command that was not answered may have run, may run later, or may never run. Each command is harmless if it runs
+ * twice, so the way to know is to send it again. In words: send it; if it fails, wait for a pause, which doubles up to
+ * the retry interval and varies at random, and send it again, until it is answered or the registry is closed. This
+ * keeps a released lock from being held until its lease ends, and an id that gave up from being granted the lock.
  */
 final class UnansweredCommands {
 

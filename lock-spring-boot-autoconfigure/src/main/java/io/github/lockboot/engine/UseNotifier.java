@@ -6,7 +6,6 @@ import java.util.Collections;
 import java.util.Deque;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -16,6 +15,7 @@ import io.github.lockboot.LockListener;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockUse;
 import io.github.lockboot.engine.ListenerRegistry.ListenerQueue;
+import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
@@ -30,15 +30,16 @@ import org.jspecify.annotations.Nullable;
  *                 +-- notAcquired, unavailable, abandoned
  * </pre>
  *
- * Of several outcomes of the wait, or ends of the hold, only the first is reported. A listener hears the end of a hold after its beginning,
- * although a hold may be lost on another thread before its own thread has reported that it was acquired: such an end waits for it.
+ * Of several outcomes of the wait, or ends of the hold, only the first is reported. A listener hears the end of a hold
+ * after its beginning, although a hold may be lost on another thread before its own thread has reported that it was
+ * acquired: such an end waits for it.
  *
- * <p>{@link #releasedLater} and what follows it never block: they pass the event to the queue of each listener. The other methods run the
- * listeners on the calling thread. So {@code requested}, {@code acquired} and {@code released} come on the thread that uses the lock, and
- * the events that no caller waits for come on a worker, in order.
+ * <p>{@link #releasedLater} and what follows it never block: they pass the event to the queue of each listener. The
+ * other methods run the listeners on the calling thread. So {@code requested}, {@code acquired} and {@code released}
+ * come on the thread that uses the lock, and the events that no caller waits for come on a worker, in order.
  *
- * <p>An attempt is a request that is made again if it is refused. Its listeners hear of it only when it is decided, and not at all if it is
- * refused.
+ * <p>An attempt is a request that is made again if it is refused. Its listeners hear of it only when it is decided, and
+ * not at all if it is refused.
  */
 final class UseNotifier implements LockUse {
 
@@ -59,7 +60,7 @@ final class UseNotifier implements LockUse {
     }
 
     private final EngineContext context;
-    private final ListenerRegistry all;
+    private final LockRegistry registry;
     private final List<ListenerQueue> listeners;
     private final LockRequest request;
     private final @Nullable Thread thread;
@@ -68,19 +69,22 @@ final class UseNotifier implements LockUse {
     /** What has been reported, each once. */
     private final Set<Step> reported = Collections.synchronizedSet(EnumSet.noneOf(Step.class));
 
-    /** The end of an attempt, if it comes before listeners know that it began; {@link #NOTHING} once they may be notified. */
+    /**
+     * The end of an attempt, if it comes before listeners know that it began; {@link #NOTHING} once they may be
+     * notified.
+     */
     private final AtomicReference<@Nullable Consumer<LockListener>> end;
 
     private volatile @Nullable Acquired acquired;
 
     UseNotifier(
             EngineContext context,
-            ListenerRegistry all,
+            LockRegistry registry,
             List<ListenerQueue> listeners,
             LockRequest request,
             @Nullable Thread thread) {
         this.context = context;
-        this.all = all;
+        this.registry = registry;
         this.listeners = listeners;
         this.request = request;
         this.thread = thread;
@@ -91,10 +95,6 @@ final class UseNotifier implements LockUse {
     /** The caller asks for the lock. */
     void requested() {
         notify(listener -> listener.requested(this));
-    }
-
-    private boolean isFirst(Step step) {
-        return reported.add(step);
     }
 
     private void notify(Consumer<LockListener> event) {
@@ -111,7 +111,7 @@ final class UseNotifier implements LockUse {
 
     /** Whether this is the first outcome of the wait. */
     private boolean decides() {
-        boolean first = isFirst(Step.DECIDED);
+        boolean first = reported.add(Step.DECIDED);
         if (first && request.attempt()) {
             requested();
         }
@@ -137,7 +137,7 @@ final class UseNotifier implements LockUse {
     /** The wait ended without the lock. */
     void ended(End how) {
         if (decides()) {
-            Duration waited = since(requestedAt);
+            Duration waited = Duration.ofNanos(context.nanoTime() - requestedAt);
             notify(listener -> how.tell(listener, this, waited));
         }
     }
@@ -163,27 +163,29 @@ final class UseNotifier implements LockUse {
                 exits.push(exit);
             }
         });
-        return () -> exits.forEach(ListenerRegistry::run);
+        return () -> exits.forEach(exit -> Failures.runAndLog(ListenerRegistry.FAILED, exit));
     }
 
     /** @param known false if the outcome is not certain yet */
     void released(boolean known) {
-        if (isFirst(Step.ENDED)) {
+        if (reported.add(Step.ENDED)) {
             Duration held = held();
             notify(listener -> listener.released(this, held, known));
         }
     }
 
-    /** As {@link #released}, for a caller that has not waited for the answer, or not even learned that it has the lock. */
+    /**
+     * As {@link #released}, for a caller that has not waited for the answer, or not even learned that it has the lock.
+     */
     void releasedLater(boolean known) {
-        if (acquired != null && isFirst(Step.ENDED)) {
+        if (acquired != null && reported.add(Step.ENDED)) {
             Duration held = held();
             endLater(listener -> listener.released(this, held, known));
         }
     }
 
     void lost(String reason) {
-        if (isFirst(Step.ENDED)) {
+        if (reported.add(Step.ENDED)) {
             Duration held = held();
             endLater(listener -> listener.lost(this, held, reason));
         }
@@ -213,18 +215,14 @@ final class UseNotifier implements LockUse {
     /** Zero if the hold ends before its thread has reported it. */
     private Duration held() {
         Acquired known = acquired;
-        return known == null ? Duration.ZERO : since(known.at);
-    }
-
-    private Duration since(long time) {
-        return Duration.ofNanos(context.nanoTime() - time);
+        return known == null ? Duration.ZERO : Duration.ofNanos(context.nanoTime() - known.at);
     }
 
     // --- what listeners see -----------------------------------------------------------------------------------
 
     @Override
     public LockRegistry registry() {
-        return Objects.requireNonNull(all).registry();
+        return registry;
     }
 
     @Override
@@ -253,7 +251,7 @@ final class UseNotifier implements LockUse {
     }
 
     @Override
-    public @Nullable String ownerId() {
+    public @Nullable String holderId() {
         Acquired known = acquired;
         return known == null ? null : known.hold.acquisitionId();
     }

@@ -13,8 +13,8 @@ import io.github.lockboot.engine.LockRequest.Transfer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A caller that wants a lock: a thread that parks, or a future. The queue of the name decides its wait, once; only a grant that the
- * waiter has not claimed yet can be taken back, and then it waits again.
+ * A caller that wants a lock: a thread that parks, or a future. The queue of the name decides its wait, once; only a
+ * grant that the waiter has not claimed yet can be taken back, and then it waits again.
  *
  * <pre>
  *              the queue grants                     the waiter claims
@@ -27,10 +27,10 @@ import org.jspecify.annotations.Nullable;
  *      +--> Failure   the store could not be asked, or granted the lock too late
  * </pre>
  *
- * <p>At its deadline the waiter asks the queue for a decision, and again every command timeout, because whatever was to decide it or to
- * wake it may have been lost with something that was thrown.
+ * <p>At its deadline the waiter asks the queue for a decision, and again every command timeout, because whatever was to
+ * decide it or to wake it may have been lost with something that was thrown.
  */
-abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
+abstract class Waiter {
 
     /** The state of a wait: read it once, then act on what was read. */
     sealed interface Outcome permits Plain, Failure, Hold {}
@@ -43,7 +43,8 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
     /**
      * The wait ended without the lock because the store could not be asked.
      *
-     * @param notNow whether the store refuses commands for now, or granted the lock too late: a caller that waits asks again
+     * @param notNow whether the store refuses commands for now, or granted the lock too late: a caller that waits asks
+     *     again
      */
     record Failure(String reason, @Nullable Throwable cause, boolean notNow) implements Outcome {}
 
@@ -233,8 +234,8 @@ abstract sealed class Waiter permits ThreadWaiter, FutureWaiter {
     }
 
     /**
-     * Something was thrown, so the caller has no lock, whatever was decided. The timer's thread does the rest: this one may have hardly any
-     * stack left.
+     * Something was thrown, so the caller has no lock, whatever was decided. The timer's thread does the rest: this one
+     * may have hardly any stack left.
      */
     final void withdraw() {
         caller = Caller.GONE;

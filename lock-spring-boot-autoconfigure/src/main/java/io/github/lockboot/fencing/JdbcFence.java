@@ -31,19 +31,20 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * }
  * }</pre>
  *
- * <p>A row per name keeps the largest token seen. {@link #check} raises it in the caller's transaction, and the database keeps
- * the row locked until that transaction ends. So between the check and the commit no holder with a newer token can write, and
- * afterwards none with an older one. All writers must call it, before anything else in their transaction. If the transaction is
- * rolled back, so is the check.
+ * <p>A row per name keeps the largest token seen. {@link #check} raises it in the caller's transaction, and the
+ * database keeps the row locked until that transaction ends. So between the check and the commit no holder with a newer
+ * token can write, and afterwards none with an older one. All writers must call it, before anything else in their
+ * transaction. If the transaction is rolled back, so is the check.
  *
- * <p>{@link #DDL} creates the table. Where the database compares names without regard to case, as MySQL and MariaDB do by default,
- * make the column a {@code varbinary(1020)}. Names that share a row are protected all the same, but the current holder of one may be
- * rejected because of the other. A row may be deleted once no holder with an older token can still run.
+ * <p>{@link #DDL} creates the table. Where the database compares names without regard to case, as MySQL and MariaDB do
+ * by default, make the column a {@code varbinary(1020)}. Names that share a row are protected all the same, but the
+ * current holder of one may be rejected because of the other. A row may be deleted once no holder with an older token
+ * can still run.
  *
- * <p>Thread-safe. It uses standard SQL and a savepoint, as H2, PostgreSQL and MariaDB support them. The driver may count all rows
- * that an update finds or only those that it changes. Where the database also locks missing rows, as MySQL and MariaDB do for
- * repeatable read, their default, two transactions that check new names at the same time may deadlock, and the database then ends
- * one of them. Read committed prevents that.
+ * <p>Thread-safe. It uses standard SQL and a savepoint, as H2, PostgreSQL and MariaDB support them. The driver may
+ * count all rows that an update finds or only those that it changes. Where the database also locks missing rows, as
+ * MySQL and MariaDB do for repeatable read, their default, two transactions that check new names at the same time may
+ * deadlock, and the database then ends one of them. Read committed prevents that.
  */
 public final class JdbcFence {
 
@@ -70,18 +71,19 @@ public final class JdbcFence {
     }
 
     /**
-     * Accepts the token if it is the newest seen for this name, and records it. The same token is accepted any number of times.
-     * Waits while another transaction that has checked the same name is active.
+     * Accepts the token if it is the newest seen for this name, and records it. The same token is accepted any number
+     * of times. Waits while another transaction that has checked the same name is active.
      *
      * @param name of the lock or of the protected resource; the same for all writers
-     * @param token {@link io.github.lockboot.NamedLock#fencingToken()} or {@link io.github.lockboot.Lease#fencingToken()}
+     * @param token {@link io.github.lockboot.NamedLock#fencingToken()} or
+     *     {@link io.github.lockboot.Lease#fencingToken()}
      * @throws StaleTokenException if a larger token has been seen: roll back
-     * @throws IllegalStateException if no transaction of Spring is active on this thread, or one of another data source only, which
-     *     cannot be known if connections of this one have auto-commit off
-     * @throws IllegalArgumentException if the token is not positive, or the name is empty or longer than {@value #MAX_NAME_LENGTH}
-     *     characters
-     * @throws ConcurrencyFailureException if the isolation of the transaction hides another's check, or the database ended a deadlock:
-     *     run it again
+     * @throws IllegalStateException if no transaction of Spring is active on this thread, or one of another data source
+     *     only, which cannot be known if connections of this one have auto-commit off
+     * @throws IllegalArgumentException if the token is not positive, or the name is empty or longer than
+     *     {@value #MAX_NAME_LENGTH} characters
+     * @throws ConcurrencyFailureException if the isolation of the transaction hides another's check, or the database
+     *     ended a deadlock: run it again
      * @throws DataAccessException if the database fails; the token is then not accepted
      */
     public void check(String name, long token) {
@@ -129,8 +131,8 @@ public final class JdbcFence {
     }
 
     /**
-     * Uses a savepoint, because on PostgreSQL a statement that fails ends its transaction. It stays until the transaction ends: Oracle
-     * and SQL Server cannot release one.
+     * Uses a savepoint, because on PostgreSQL a statement that fails ends its transaction. It stays until the
+     * transaction ends: Oracle and SQL Server cannot release one.
      */
     private boolean insert(String name, long token) {
         ConnectionCallback<Boolean> insert = connection -> {

@@ -28,9 +28,4 @@ public final class Announcements {
                 .getOrDefault(name, Set.of())
                 .forEach(listener -> Failures.runAndLog("when a value was announced", listener));
     }
-
-    /** Whether nobody listens. */
-    public boolean isEmpty() {
-        return listeners.isEmpty();
-    }
 }

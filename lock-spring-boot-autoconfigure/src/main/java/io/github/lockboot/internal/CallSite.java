@@ -2,12 +2,13 @@ package io.github.lockboot.internal;
 
 import java.lang.StackWalker.StackFrame;
 import java.security.CodeSource;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the application calls this library: the newest frame of code that is neither of this library, nor of the JDK, nor of Spring. To look
- * for it takes some microseconds; its text is made only if it is asked for.
+ * Where the application calls this library: the newest frame of code that is neither of this library, nor of the JDK,
+ * nor of Spring. To look for it takes some microseconds; its text is made only if it is asked for.
  */
 public final class CallSite {
 
@@ -15,18 +16,18 @@ public final class CallSite {
 
     private static final @Nullable CodeSource LIBRARY = sourceOf(CallSite.class);
 
-    private final @Nullable StackFrame frame;
+    private CallSite() {}
 
-    private CallSite(@Nullable StackFrame frame) {
-        this.frame = frame;
-    }
-
-    /** {@return that of the current thread} */
-    public static CallSite current() {
-        return new CallSite(CALLERS.<@Nullable StackFrame>walk(
+    /**
+     * {@return class, method and line for the current thread; {@code ?} if there is no such frame, as in a native
+     * image}
+     */
+    public static Supplier<String> current() {
+        StackFrame newest = CALLERS.<@Nullable StackFrame>walk(
                 frames -> frames.filter(frame -> isOfApplication(frame.getDeclaringClass()))
                         .findFirst()
-                        .orElse(null)));
+                        .orElse(null));
+        return () -> newest == null ? "?" : newest.toStackTraceElement().toString();
     }
 
     private static boolean isOfApplication(Class<?> type) {
@@ -40,11 +41,5 @@ public final class CallSite {
 
     private static @Nullable CodeSource sourceOf(Class<?> type) {
         return type.getProtectionDomain().getCodeSource();
-    }
-
-    /** {@return class, method and line; {@code ?} if there is no such frame, as in a native image} */
-    @Override
-    public String toString() {
-        return frame == null ? "?" : frame.toStackTraceElement().toString();
     }
 }

@@ -1,19 +1,20 @@
 package io.github.lockboot.internal;
 
 import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 
 /** Logs exceptions that no caller can handle, and formats the reason of others. */
 public final class Failures {
 
-    private static final Log log = LogFactory.getLog("io.github.lockboot");
+    private static final Log log = Logs.of("io.github.lockboot");
 
     /** Causes may form a circle. */
     private static final int DEEPEST_CAUSE = 20;
 
     private Failures() {}
 
-    /** {@return the message of the failure and, if it says more, of the innermost cause, for readers of the first line} */
+    /**
+     * {@return the message of the failure and, if it says more, of the innermost cause, for readers of the first line}
+     */
     public static String reasonOf(Throwable failure) {
         String first = messageOf(failure);
         String last = first;

@@ -30,7 +30,10 @@ public final class Futures {
 
     private Futures() {}
 
-    /** As {@link #ELSEWHERE}, after a delay. The thread of the JDK for delays never ends, nor lets go of the class loader it has. */
+    /**
+     * As {@link #ELSEWHERE}, after a delay. The thread of the JDK for delays never ends, nor lets go of the class
+     * loader it has.
+     */
     public static Executor elsewhereAfter(long delayNanos) {
         return task -> Delays.TIMER.schedule(delayNanos, () -> runElsewhere(task));
     }
@@ -60,8 +63,8 @@ public final class Futures {
     }
 
     /**
-     * Waits for the future. An interrupt cancels it, unless it has completed by then: in that case the result counts, and the
-     * thread's interrupt flag is set.
+     * Waits for the future. An interrupt cancels it, unless it has completed by then: in that case the result counts,
+     * and the thread's interrupt flag is set.
      *
      * @param <T> what the future completes with
      * @param future which fails with unchecked exceptions only

@@ -11,11 +11,12 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One or more locks that a thread has. Each thread has a list of them, the newest first: they enter it by {@link #begin} on that
- * thread, and leave it by {@link #end} on any thread. A transaction of the thread is committed only if none was lost.
+ * One or more locks that a thread has. Each thread has a list of them, the newest first: they enter it by
+ * {@link #begin} on that thread, and leave it by {@link #end} on any thread. A transaction of the thread is committed
+ * only if none was lost.
  *
- * <p>A thread may outlast the application, so it does not keep its list: what is in the list keeps it. What holds, or has lost and
- * not released, is kept by its registry, and code that runs under locks by the thread's stack.
+ * <p>A thread may outlast the application, so it does not keep its list: what is in the list keeps it. What holds, or
+ * has lost and not released, is kept by its registry, and code that runs under locks by the thread's stack.
  */
 public abstract class HeldByThread {
 
@@ -112,7 +113,10 @@ public abstract class HeldByThread {
 
         private long entered;
 
-        /** The size at which those given up are forgotten: twice the size left the last time, so that each entry has a fixed cost. */
+        /**
+         * The size at which those given up are forgotten: twice the size left the last time, so that each entry has a
+         * fixed cost.
+         */
         private int fullAt = 2 * REMEMBERED;
 
         synchronized void enter(HeldByThread lock) {

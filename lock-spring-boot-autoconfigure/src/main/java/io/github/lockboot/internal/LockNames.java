@@ -25,9 +25,9 @@ public final class LockNames {
 
     /**
      * {@return the name that the annotation gives a lock: the keys after the name, each after a colon, with a backslash
-     * before every colon and backslash in a key} So under one name two different lists of keys never give the same lock, and
-     * a single key never gives that of a longer name. Without a name a single key stays as it is, and the first of several takes the
-     * place of the name.
+     * before every colon and backslash in a key} So under one name two different lists of keys never give the same
+     * lock, and a single key never gives that of a longer name. Without a name a single key stays as it is, and the
+     * first of several takes the place of the name.
      *
      * @param name literal text; empty for none
      * @param keys texts that may come from anybody
@@ -47,7 +47,8 @@ public final class LockNames {
     }
 
     /**
-     * {@return twelve hexadecimal digits of the name's SHA-256: the same wherever the lock is talked of, and not the name}
+     * {@return twelve hexadecimal digits of the name's SHA-256: the same wherever the lock is talked of, and not the
+     * name}
      *
      * @param name of a lock
      */
@@ -61,8 +62,8 @@ public final class LockNames {
     }
 
     /**
-     * {@return the name on one line: control and format characters, line separators, unpaired surrogates and backslashes as
-     * {@code \}{@code uXXXX}; different names are shown differently}
+     * {@return the name on one line: control and format characters, line separators, unpaired surrogates and
+     * backslashes as {@code \}{@code uXXXX}; different names are shown differently}
      *
      * @param name of a lock
      */
@@ -79,12 +80,11 @@ public final class LockNames {
     }
 
     /**
-     * {@return the name, if a lock may have it} Half of a surrogate pair has no UTF-8, so all names with one in the same place would
-     * be one key in Redis.
+     * {@return the name, if a lock may have it} Half of a surrogate pair has no UTF-8, so all names with one in the
+     * same place would be one key in Redis.
      *
      * @param name of a lock
-     * @throws IllegalArgumentException if it is empty, longer than {@link #MAX_LENGTH}, or not well-formed
-     *     Unicode
+     * @throws IllegalArgumentException if it is empty, longer than {@link #MAX_LENGTH}, or not well-formed Unicode
      */
     public static String valid(String name) {
         if (name.isEmpty()) {
@@ -107,8 +107,8 @@ public final class LockNames {
     }
 
     /**
-     * {@return whether a # that is not within a word begins one, as in {@code order:#id}} That is a variable of an expression, in a
-     * place where no expression is evaluated.
+     * {@return whether a # that is not within a word begins one, as in {@code order:#id}} That is a variable of an
+     * expression, in a place where no expression is evaluated.
      *
      * @param name literal text
      */

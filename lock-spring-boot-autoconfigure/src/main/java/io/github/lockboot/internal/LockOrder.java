@@ -10,19 +10,19 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 
 import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * In which order the threads of this process ask for locks while they hold others. If two threads take two locks in opposite orders, each
- * may wait for the other until a wait time ends, and neither that wait nor the store shows why.
+ * In which order the threads of this process ask for locks while they hold others. If two threads take two locks in
+ * opposite orders, each may wait for the other until a wait time ends, and neither that wait nor the store shows why.
  *
- * <p>There is one graph for all registries. Its nodes are groups; a lock without a group is a node of its own. An edge leads from each lock
- * that a thread holds to the one that it waits for, and knows which of both names comes first: who takes several locks sorted by name never waits
- * in a circle, whatever their groups. An edge and its reverse are reported once, with the places in the code where they were
- * seen, unless one lock was held alone whenever the two were taken in either order: then the second thread waits for that one, which is
- * the gate of GoodLock (Havelund, "Using Runtime Analysis to Guide Model Checking of Java Programs", SPIN 2000). No command is needed, and
- * no thread without a lock gets here.
+ * <p>There is one graph for all registries. Its nodes are groups; a lock without a group is a node of its own. An edge
+ * leads from each lock that a thread holds to the one that it waits for, and knows which of both names comes first: who
+ * takes several locks sorted by name never waits in a circle, whatever their groups. An edge and its reverse are
+ * reported once, with the places in the code where they were seen, unless one lock was held alone whenever the two were
+ * taken in either order: then the second thread waits for that one, which is the gate of GoodLock (Havelund, "Using
+ * Runtime Analysis to Guide Model Checking of Java Programs", SPIN 2000). No command is needed, and no thread without a
+ * lock gets here.
  */
 public final class LockOrder {
 
@@ -34,7 +34,7 @@ public final class LockOrder {
     /** No more of the locks that a thread holds are looked at, the newest ones. */
     static final int MOST_HELD = 16;
 
-    private static final Log log = LogFactory.getLog(LockOrder.class);
+    private static final Log log = Logs.of(LockOrder.class);
 
     private final Map<Edge, Seen> edges = new ConcurrentHashMap<>();
 
@@ -53,7 +53,7 @@ public final class LockOrder {
         }
     }
 
-    /** Is told of locks that are asked for in both orders. */
+    /** Is notified of locks that are requested in opposite orders. */
     public interface Report {
 
         /**
@@ -102,7 +102,7 @@ public final class LockOrder {
             Seen known = edges.get(edge);
             if (!edge.isLoop() && (known == null || !known.gates.isEmpty())) {
                 Set<String> gates = all.stream()
-                        .filter(each -> each.alone && each != held)
+                        .filter(each -> each.alone && !each.equals(held))
                         .map(Node::name)
                         .collect(Collectors.toCollection(HashSet::new));
                 if (known == null || !gates.containsAll(known.gates)) {
@@ -113,7 +113,7 @@ public final class LockOrder {
     }
 
     private void add(Edge edge, Set<String> gates, Node held, Report report) {
-        String here = CallSite.current().toString();
+        String here = CallSite.current().get();
         Seen there;
         boolean last;
         synchronized (edges) {
@@ -137,8 +137,8 @@ public final class LockOrder {
             report.bothOrders(held, here, there.place);
         }
         if (last) {
-            log.info("The order of locks is not checked any more, because " + MOST_EDGES
-                    + " pairs are known: give locks that are taken inside each other a group");
+            log.info("The order of locks is no longer checked, because " + MOST_EDGES
+                    + " pairs are recorded: give nested locks a group");
         }
     }
 }

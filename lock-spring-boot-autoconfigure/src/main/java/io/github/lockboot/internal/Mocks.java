@@ -19,7 +19,7 @@ public final class Mocks {
      */
     public static <T> T nonNull(@Nullable T returned, String problem) {
         if (returned == null) {
-            throw new IllegalStateException(problem + ", as a mock does that is not stubbed: set lock.type=memory in"
+            throw new IllegalStateException(problem + ", as an unstubbed mock does: set lock.type=memory in"
                     + " the test, or stub the mock; see " + Troubleshooting.PAGE
                     + "it-compiles-and-does-not-lock");
         }

@@ -4,19 +4,19 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
 import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 
 /**
- * Writes one line when calls begin to fail because the store does not answer, and one when that is over. The callers have exceptions.
+ * Writes one line when calls begin to fail because the store does not answer, and one when that is over. The callers
+ * have exceptions.
  *
- * <p>It is over once the store has answered and no call has failed for {@link #QUIET_NANOS} since: of a Cluster, one server may answer
- * while another is away. The time that is logged ends with that answer.
+ * <p>It is over once the store has answered and no call has failed for {@link #QUIET_NANOS} since: of a Cluster, one
+ * server may answer while another is away. The time that is logged ends with that answer.
  */
 public final class OutageLog {
 
     static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    private static final Log log = LogFactory.getLog("io.github.lockboot.LockRegistry");
+    private static final Log log = Logs.of("io.github.lockboot.LockRegistry");
 
     private final Timer timer;
     private final Executor background;

@@ -6,7 +6,10 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Runs tasks in order, on one thread of the executor at a time. What a task throws is logged and does not affect others. */
+/**
+ * Runs tasks in order, on one thread of the executor at a time. What a task throws is logged and does not affect
+ * others.
+ */
 public final class SerialExecutor implements Executor {
 
     private final Executor executor;

@@ -29,7 +29,9 @@ public final class Threads {
         return task -> daemon(name + "-" + count.incrementAndGet(), classes, task);
     }
 
-    /** It inherits no thread-bound state, because a task of one request may need a new thread for the task of another. */
+    /**
+     * It inherits no thread-bound state, because a task of one request may need a new thread for the task of another.
+     */
     static Thread daemon(String name, @Nullable ClassLoader classes, Runnable task) {
         Thread thread = new Thread(null, task, name, 0, false);
         thread.setContextClassLoader(classes);
@@ -38,9 +40,9 @@ public final class Threads {
     }
 
     /**
-     * Threads for tasks that may block: callbacks of users, making connections, clients that only block. Tasks that find no free
-     * thread wait in order. After shutdown, every further task runs on a new thread: the submitting thread may hold a mutex, or belong
-     * to a client.
+     * Threads for tasks that may block: callbacks of users, making connections, clients that only block. Tasks that
+     * find no free thread wait in order. After shutdown, every further task runs on a new thread: the submitting thread
+     * may hold a mutex, or belong to a client.
      */
     public static ExecutorService workers(ThreadFactory threads) {
         Line line = new Line();

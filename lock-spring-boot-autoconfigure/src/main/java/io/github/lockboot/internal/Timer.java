@@ -11,8 +11,8 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The clocks, and tasks to run later on one thread. Tasks must not block. What a task throws is logged and does not affect others.
- * Tasks left at the close do not run.
+ * The clocks, and tasks to run later on one thread. Tasks must not block. What a task throws is logged and does not
+ * affect others. Tasks left at the close do not run.
  */
 public interface Timer extends AutoCloseable {
 

@@ -18,20 +18,21 @@ import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An instance that campaigns for a role, one {@link Campaign} after the other: each waits for the lock, holds it, and releases it.
+ * An instance that campaigns for a role, one {@link Campaign} after the other: each waits for the lock, holds it, and
+ * releases it.
  *
  * <pre>
- *              campaign()             granted             lost, resign(), stop()
+ *              campaign()             elected             lost, resign(), stop()
  *   IDLE ──────────────▶ CAMPAIGNING ─────────▶ LEADING ────────────────────────▶ LEAVING
- *    ▲ ▲   failed, stop()   │                   Granted                  Revoked    │
+ *    ▲ ▲   failed, stop()   │                   Elected                  Revoked    │
  *    │ └────────────────────┘                                                       │
  *    └──────────────────────────────────────────────────────────────────────────────┘
  *                    listeners have returned from Revoked, and the lock is released
  * </pre>
  *
- * While it is started, IDLE ends at once, or after a failure within a second. Events are delivered in order, on a thread that exists as
- * long as there are events; if none can be started, within a second. A listener that does not return keeps LEAVING, but the lock only for
- * its ttl.
+ * While it is started, IDLE ends at once, or after a failure within a second. Events are delivered in order, on a
+ * thread that exists as long as there are events; if none can be started, within a second. A listener that does not
+ * return keeps LEAVING, but the lock only for its ttl.
  */
 final class Candidacy {
 
@@ -180,7 +181,7 @@ final class Candidacy {
             }
         }
 
-        /** In this order, so that Revoked comes after Granted even if the campaign has ended already. */
+        /** In this order, so that Revoked comes after Elected even if the campaign has ended already. */
         private void lead(Leadership granted) {
             leadership = granted;
             events.execute(() -> publish.accept(true, granted.lease.fencingToken()));

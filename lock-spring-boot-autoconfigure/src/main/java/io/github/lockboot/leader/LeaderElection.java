@@ -15,28 +15,31 @@ import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.LockNames;
+import io.github.lockboot.internal.Logs;
 import io.github.lockboot.internal.Threads;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.leader.Candidacy.Leadership;
 import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.ApplicationEventPublisherAware;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Campaigns for a role from {@link #start} to {@link #stop}: of all instances, at most one leads at a time. Define one bean for
- * each role; the context starts it last and stops it first. The leader holds the lock {@code leader:<role>}, renewed, whose group is the
- * role: {@code lock.locks.<role>.ttl} configures it. Thread-safe.
+ * Campaigns for a role from {@link #start} to {@link #stop}: of all instances, at most one leads at a time. Define one
+ * bean for each role; the context starts it last and stops it first. The leader holds the lock {@code leader:<role>},
+ * renewed, whose group is the role: {@code lock.locks.<role>.ttl} configures it. Thread-safe.
  *
- * <p><b>Events.</b> {@link Granted} and {@link Revoked} go to the listeners and, if this is a bean, to the application context: once for
- * each leadership, in order, on one thread for each role. What a listener throws is logged. A listener that blocks delays the events of
- * its role, but neither {@link #isLeader()}, nor the renewal, nor other roles.
+ * <p><b>Events.</b> {@link Elected} and {@link Revoked} go to the listeners and, if this is a bean, to the application
+ * context: once for each leadership, in order, on one thread for each role. Exceptions of a listener are logged. A
+ * listener that blocks delays the events of its role, but neither {@link #isLeader()}, nor the renewal, nor other
+ * roles.
+ *
  * <ul>
- *   <li>When {@code Granted} is delivered, {@link #isLeader()} is true, unless the leadership has ended since; when {@code Revoked} is,
- *       it is false.
- *   <li>After {@link #resign} and {@link #stop} the lock is released when all listeners have returned from {@code Revoked}, but after its
- *       ttl in any case. If the store is unavailable, {@code Revoked} is delivered before the lock expires in the store, unless a listener blocks.
+ *   <li>When {@code Elected} is delivered, {@link #isLeader()} is true, unless the leadership has ended since; when
+ *       {@code Revoked} is, it is false.
+ *   <li>After {@link #resign} and {@link #stop} the lock is released when all listeners have returned from
+ *       {@code Revoked}, but after its ttl in any case. If the store is unavailable, {@code Revoked} is delivered
+ *       before the lock expires in the store, unless a listener blocks.
  *   <li>An instance campaigns again only when all its listeners have returned.
  * </ul>
  */
@@ -53,7 +56,7 @@ public final class LeaderElection implements SmartLifecycle, ApplicationEventPub
     }
 
     /** This instance leads. */
-    public record Granted(String role, long fencingToken) implements Event {}
+    public record Elected(String role, long fencingToken) implements Event {}
 
     /** This instance no longer leads. */
     public record Revoked(String role, long fencingToken) implements Event {}
@@ -66,7 +69,7 @@ public final class LeaderElection implements SmartLifecycle, ApplicationEventPub
          *
          * @param event says of which role, and with which fencing token
          */
-        default void onGranted(Granted event) {}
+        default void onElected(Elected event) {}
 
         /**
          * This instance no longer leads.
@@ -76,7 +79,7 @@ public final class LeaderElection implements SmartLifecycle, ApplicationEventPub
         default void onRevoked(Revoked event) {}
     }
 
-    private static final Log log = LogFactory.getLog(LeaderElection.class);
+    private static final Log log = Logs.of(LeaderElection.class);
 
     private final String role;
     private final String shown;
@@ -101,9 +104,10 @@ public final class LeaderElection implements SmartLifecycle, ApplicationEventPub
     }
 
     /**
-     * {@return an election to the role} As {@link #of(LockRegistry, String, LockOptions)} with the registry's own options.
+     * {@return an election for the role} As {@link #of(LockRegistry, String, LockOptions)} with the registry's own
+     * options.
      *
-     * @param registry has the lock of the role
+     * @param registry makes the lock of the role
      * @param role the name of the role
      */
     public static LeaderElection of(LockRegistry registry, String role) {
@@ -111,11 +115,12 @@ public final class LeaderElection implements SmartLifecycle, ApplicationEventPub
     }
 
     /**
-     * {@return an election to the role} A {@link LockOptions#maxHold()} ends a leadership only if it is configured for the group.
+     * {@return an election for the role} A {@link LockOptions#maxHold()} ends a leadership only if it is configured for
+     * the group.
      *
      * @param registry makes the lock
      * @param role in which one instance leads; no personal data
-     * @param options how the lock is held, such as its ttl; what they leave open is the registry's
+     * @param options how the lock is held, such as its ttl; the registry's options apply where they are not set
      * @throws IllegalArgumentException if the lock is shared or has permits, or the role is not the name of a lock
      */
     public static LeaderElection of(LockRegistry registry, String role, LockOptions options) {
@@ -129,8 +134,8 @@ public final class LeaderElection implements SmartLifecycle, ApplicationEventPub
     }
 
     /**
-     * {@return whether this instance leads, by its own clock and without a command} Time passes between the answer and what is then
-     * done: check what must not happen twice with the {@link #fencingToken()}.
+     * {@return whether this instance leads, by its own clock and without a command} Time passes between the answer and
+     * the next step: protect steps that must not happen twice by the {@link #fencingToken()}.
      */
     public boolean isLeader() {
         return candidacy.leadership() != null;
@@ -145,10 +150,11 @@ public final class LeaderElection implements SmartLifecycle, ApplicationEventPub
     }
 
     /**
-     * Asks the store who leads, by one command. For display: the answer may be outdated when it arrives.
+     * Reads the id of the leader from the store, by one command. For display: the answer may be outdated when it
+     * arrives.
      *
-     * @return the id of the holder, which begins with the session that its instance logs at the start; empty if nobody leads, or the
-     *     registry is not one of this library
+     * @return the id of the holder, which begins with the session that its instance logs at the start; empty if no
+     *     instance leads, or the registry is not one of this library
      * @throws LockUnavailableException if the store did not answer
      */
     public Optional<String> leader() {
@@ -177,8 +183,8 @@ public final class LeaderElection implements SmartLifecycle, ApplicationEventPub
     }
 
     /**
-     * Gives up the leadership, if this instance leads, and campaigns again behind all others that campaign. {@link #isLeader()} is false when
-     * this returns. Does not wait for listeners, so they may call it.
+     * Gives up the leadership, if this instance leads, and campaigns again behind all other instances that campaign.
+     * {@link #isLeader()} is false when this returns. Does not wait for listeners, so they may call it.
      */
     public void resign() {
         candidacy.resign();
@@ -197,8 +203,8 @@ public final class LeaderElection implements SmartLifecycle, ApplicationEventPub
     }
 
     /**
-     * Gives up the leadership, and ends the campaign. {@link #isLeader()} is false when this returns. Does not wait for listeners, so they
-     * may call it.
+     * Gives up the leadership, and ends the campaign. {@link #isLeader()} is false when this returns. Does not wait for
+     * listeners, so they may call it.
      *
      * @param callback runs when the lock has been released
      */
@@ -213,11 +219,11 @@ public final class LeaderElection implements SmartLifecycle, ApplicationEventPub
     }
 
     private void publish(boolean leads, long token) {
-        Event event = leads ? new Granted(role, token) : new Revoked(role, token);
+        Event event = leads ? new Elected(role, token) : new Revoked(role, token);
         attempt(() -> log.info((leads ? "This instance leads '" : "This instance no longer leads '") + shown + "'"));
         listeners.forEach(listener -> attempt(() -> {
-            if (event instanceof Granted granted) {
-                listener.onGranted(granted);
+            if (event instanceof Elected elected) {
+                listener.onElected(elected);
             } else if (event instanceof Revoked revoked) {
                 listener.onRevoked(revoked);
             }

@@ -17,11 +17,11 @@ import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Timer;
 
 /**
- * Locks in the memory of this process, for tests of code that uses locks. They behave as locks on Redis do, with queue, tokens,
- * leases and losses, but exclude no other process.
+ * Locks in the memory of this process, for tests of code that uses locks. They behave as locks on Redis do, with queue,
+ * tokens, leases and losses, but exclude no other process.
  *
- * <p>A registry stands for one instance of an application; {@link #newInstance()} creates a second instance with the same locks.
- * Tests can cause failures that are otherwise rare: {@link #expire} and {@link #steal} end a hold.
+ * <p>A registry stands for one instance of an application; {@link #newInstance()} creates a second instance with the
+ * same locks. Tests can cause failures that are otherwise rare: {@link #expire} and {@link #steal} end a hold.
  *
  * <p>Thread-safe. Callbacks and asynchronous answers run on daemon threads that end when idle.
  */
@@ -37,8 +37,8 @@ public final class MemoryLockRegistry extends EngineRegistry implements AutoClos
     /**
      * Creates locks that are shared with no other registry.
      *
-     * @param defaults for options that a lock does not set; those that are not set here either are a lease of 30 s, renewed, and
-     *     a wait time of 10 s
+     * @param defaults for options that a lock does not set; the built-in defaults are a lease of 30 s, renewed, and a
+     *     wait time of 10 s
      * @param overrides options that take precedence over those of a lock, by {@link LockOptions#group()}
      */
     public MemoryLockRegistry(LockOptions defaults, Map<String, LockOptions> overrides) {
@@ -50,7 +50,8 @@ public final class MemoryLockRegistry extends EngineRegistry implements AutoClos
      *
      * @param defaults for options that a lock does not set
      * @param overrides options that take precedence over those of a lock, by {@link LockOptions#group()}
-     * @param maxHolders the maximum number of holders of one lock at a time, permits or registries that read, at least 1; 200 by default
+     * @param maxHolders the maximum number of holders of one lock at a time, permits or registries that read, at least
+     *     1; 200 by default
      */
     public MemoryLockRegistry(LockOptions defaults, Map<String, LockOptions> overrides, int maxHolders) {
         this(new MemoryStore(Timer.system("lock-memory-timer"), maxHolders), defaults, overrides, maxHolders);
@@ -124,13 +125,13 @@ public final class MemoryLockRegistry extends EngineRegistry implements AutoClos
         LockEngine thief = store.newEngine(session);
         CompletableFuture<Lease> lease = thief.acquireAsync(request);
         store.putFirst(name, session);
-        store.revoke(name, "another took it", session);
+        store.revoke(name, "it was stolen", session);
         return lease.whenComplete((taken, failure) -> thief.stopGranting()).join();
     }
 
     /**
-     * Stops granting locks. Waiters and later callers get {@link io.github.lockboot.LockUnavailableException}. Holds stay, and are
-     * renewed, until they are released.
+     * Stops granting locks. Waiters and later callers get {@link io.github.lockboot.LockUnavailableException}. Holds
+     * stay, and are renewed, until they are released.
      */
     public void stopGranting() {
         stop();

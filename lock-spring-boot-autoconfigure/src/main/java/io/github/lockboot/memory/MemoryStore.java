@@ -29,9 +29,9 @@ import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The locks that several registries share, and the engines of these registries. It follows the rules of the scripts, with two
- * differences: a waiter does not leave the queue because it has not polled, since a registry that closes removes its ids; and
- * every engine receives all messages.
+ * The locks that several registries share, and the engines of these registries. It follows the rules of the scripts,
+ * with two differences: a waiter does not leave the queue because it has not polled, since a registry that closes
+ * removes its ids; and every engine receives all messages.
  */
 final class MemoryStore implements LockStore {
 
@@ -41,7 +41,7 @@ final class MemoryStore implements LockStore {
     /** Nothing is sent, so nothing is sent twice. */
     private static final Client CLIENT = new Client() {};
 
-    /** Begins ids that nobody uses. */
+    /** Begins ids that no engine uses. */
     private static final String KEPT = "kept-";
 
     private static final long SWEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -193,16 +193,11 @@ final class MemoryStore implements LockStore {
     }
 
     @Override
-    public CompletableFuture<Reply> inspect(String name) {
-        return ask(name, state -> state.holders.isEmpty() ? Reply.Plain.FREE : Reply.Plain.HELD);
-    }
-
-    @Override
     public CompletableFuture<Reply> show(String name) {
         return ask(
                 name,
                 state -> new Reply.Shown(
-                        state.msLeft(),
+                        state.holders.isEmpty() ? Reply.Shown.NO_KEY : state.msLeft(),
                         newestToken,
                         state.queue.size(),
                         state.holders.stream().map(this::shown).toList(),

@@ -8,7 +8,9 @@ import org.slf4j.MDC;
 /** Adds the lock to the logging context while code runs under it. */
 public final class LockMdc implements LockListener {
 
-    /** The key of the entry. Its value is the group and a digest of the name, {@code order#6a09e667f3bc}, or the name. */
+    /**
+     * The key of the entry. Its value is the group and a digest of the name, {@code order#6a09e667f3bc}, or the name.
+     */
     public static final String KEY = "lock";
 
     private final boolean plainNames;

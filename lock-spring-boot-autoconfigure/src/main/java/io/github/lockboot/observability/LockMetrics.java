@@ -19,9 +19,10 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 
 /**
- * Counts and times locks. Every meter is tagged {@code group} with the group of the lock, never with its name, and {@code mode}:
- * {@code exclusive}, {@code shared} or, with permits, {@code limited}. All meters of a group and mode exist, at zero, from its first
- * use. Those of a job are tagged {@code job.name} instead: Prometheus gives each metric the label {@code job} of its own.
+ * Counts and times locks. Every meter is tagged {@code group} with the group of the lock, never with its name, and
+ * {@code mode}: {@code exclusive}, {@code shared} or, with permits, {@code limited}. All meters of a group and mode
+ * exist, at zero, from its first use. Those of a job are tagged {@code job.name} instead: Prometheus gives each metric
+ * the label {@code job} of its own.
  */
 public final class LockMetrics implements LockRuntime.Listener, ScheduledLock.Listener {
 
@@ -111,7 +112,7 @@ public final class LockMetrics implements LockRuntime.Listener, ScheduledLock.Li
             }
         }
         Counter.builder("lock.job.overrun")
-                .description("Runs of a job that went on when it was due again")
+                .description("Runs of a job that had not ended when it was due again")
                 .tag("job.name", run.job())
                 .register(registry)
                 .increment(run.overran() ? 1 : 0);
@@ -138,21 +139,16 @@ public final class LockMetrics implements LockRuntime.Listener, ScheduledLock.Li
                                 "outcome",
                                 text(outcome)));
             }
-            hold = timer("lock.hold", "Time for which a lock was held, its release included");
+            hold = timer("lock.hold", "Time that a lock was held, including its release");
             for (Origin origin : Origin.values()) {
-                counter(
-                        text(origin),
-                        "lock.acquired",
-                        "Locks acquired, by where they came from",
-                        "origin",
-                        text(origin));
+                counter(text(origin), "lock.acquired", "Acquired locks, by origin", "origin", text(origin));
             }
-            counter("not_acquired", "lock.not.acquired", "Waits that ended because another held the lock");
+            counter("not_acquired", "lock.not.acquired", "Waits that ended because another caller held the lock");
             counter("abandoned", "lock.abandoned", "Waits that were interrupted or cancelled");
             counter("unavailable", "lock.unavailable", "Waits that ended because the store was unavailable");
             counter("lost", "lock.lost", "Holds that were lost before they were released");
             counter("stuck", "lock.stuck", "Holds that exceeded their maximum time");
-            counter("both_orders", "lock.both.orders", "Pairs of groups of which threads take locks in both orders");
+            counter("both_orders", "lock.both.orders", "Pairs of lock groups acquired in opposite orders");
             counter("renewed", "lock.renewals", "Renewals of leases, by outcome", "outcome", "renewed");
             counter("failed", "lock.renewals", "Renewals of leases, by outcome", "outcome", "failed");
             counter("unknown", "lock.release.unknown", "Releases that the store did not confirm in time");

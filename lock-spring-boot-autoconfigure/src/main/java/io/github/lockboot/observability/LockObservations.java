@@ -11,15 +11,16 @@ import io.micrometer.observation.ObservationRegistry;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Observes uses of locks, as children of the current observation of the requesting thread: {@code lock.execution}, from the
- * request to the release or the end of an unsuccessful wait, and as its children {@code lock.execution.wait}, from the request
- * to its outcome, and {@code lock.execution.hold}, from the grant to the release. While code runs under a lock, the hold is the
- * current observation of the thread, so what that code observes is a child of the hold.
+ * Observes uses of locks, as children of the current observation of the requesting thread: {@code lock.execution}, from
+ * the request to the release or the end of an unsuccessful wait, and as its children {@code lock.execution.wait}, from
+ * the request to its outcome, and {@code lock.execution.hold}, from the grant to the release. While code runs under a
+ * lock, the hold is the current observation of the thread, so what that code observes is a child of the hold.
  *
- * <p>The key values are of low cardinality, and none holds the name of a lock: {@code lock.group}, the group or {@code none};
- * {@code lock.outcome}, of a wait {@code acquired}, {@code not_acquired}, {@code abandoned} or {@code unavailable}, of a hold {@code released} or {@code lost}, of the execution the last of these; {@code lock.origin} of a
- * wait, {@code local}, {@code asked} or {@code granted} if acquired, else {@code none}; {@code error.type}, the outcome if it is neither
- * {@code acquired} nor {@code released}, else {@code none}.
+ * <p>The key values are of low cardinality, and none holds the name of a lock: {@code lock.group}, the group or
+ * {@code none}; {@code lock.outcome}, of a wait {@code acquired}, {@code not_acquired}, {@code abandoned} or
+ * {@code unavailable}, of a hold {@code released} or {@code lost}, of the execution the last of these;
+ * {@code lock.origin} of a wait, {@code local}, {@code asked} or {@code granted} if acquired, else {@code none};
+ * {@code error.type}, the outcome if it is neither {@code acquired} nor {@code released}, else {@code none}.
  */
 public final class LockObservations implements LockRuntime.Listener {
 

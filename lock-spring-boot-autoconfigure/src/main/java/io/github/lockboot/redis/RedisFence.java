@@ -14,7 +14,8 @@ import org.springframework.data.redis.core.HashOperations;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
- * Writes values to Redis with fencing tokens. Once a later holder of the lock has written a value, earlier holders cannot change it.
+ * Writes values to Redis with fencing tokens. Once a later holder of the lock has written a value, earlier holders
+ * cannot change it.
  *
  * <pre>{@code
  * lock.lock();
@@ -25,12 +26,12 @@ import org.springframework.data.redis.core.StringRedisTemplate;
  * }
  * }</pre>
  *
- * <p>One key holds value and token, as a hash with the fields {@code value} and {@code token}, and one script compares and sets
- * them. So this works on a Cluster, and a write is never applied in part. A failover may lose the latest write together with its
- * token.
+ * <p>One key holds value and token, as a hash with the fields {@code value} and {@code token}, and one script compares
+ * and sets them. So this works on a Cluster, and a write is never applied in part. A failover may lose the latest write
+ * together with its token.
  *
- * <p>The token expires with the key. The time to live must therefore be longer than the longest pause of a process whose late write
- * must be rejected.
+ * <p>The token expires with the key. The time to live must therefore be longer than the longest pause of a process
+ * whose late write must be rejected.
  *
  * <p>Thread-safe. Blocks until Redis answers, for as long as the connection factory allows.
  */
@@ -56,13 +57,14 @@ public final class RedisFence {
      *
      * @param key the key in Redis, without any prefix added
      * @param value the value to set
-     * @param token {@link io.github.lockboot.NamedLock#fencingToken()} or {@link io.github.lockboot.Lease#fencingToken()}
+     * @param token {@link io.github.lockboot.NamedLock#fencingToken()} or
+     *     {@link io.github.lockboot.Lease#fencingToken()}
      * @param timeToLive the time to live of the key, from 1 ms to 100 years
      * @throws StaleTokenException if a larger token has been seen; the key is unchanged
      * @throws IllegalArgumentException if the token is not positive, or the time to live is out of range
      * @throws IllegalStateException inside a transaction or pipeline of the connection, which delays the reply
-     * @throws org.springframework.dao.DataAccessException if Redis fails or the key has another type; after a timeout, or after the
-     *     reply to another command, the value may have been set
+     * @throws org.springframework.dao.DataAccessException if Redis fails or the key has another type; after a timeout,
+     *     or after the reply to another command, the value may have been set
      */
     public void set(String key, String value, long token, Duration timeToLive) {
         if (token <= 0) {
@@ -84,7 +86,7 @@ public final class RedisFence {
                     bytes(timeToLive.toMillis()));
         } catch (ForeignReplyException foreign) {
             throw new RedisSystemException(
-                    "the answer of Redis was lost, so the value may have been set or not: set it again", foreign);
+                    "the reply of Redis was lost, so it is unknown whether the value was set: set it again", foreign);
         }
         if (reply == null) {
             throw new IllegalStateException(
@@ -103,7 +105,8 @@ public final class RedisFence {
      * {@return the value; null if there is none or it has expired}
      *
      * @param key the key in Redis
-     * @throws org.springframework.dao.DataAccessException if Redis fails, or is a replica without the key, which its master may have
+     * @throws org.springframework.dao.DataAccessException if Redis fails, or is a replica without the key, which its
+     *     master may have
      */
     public @Nullable String get(String key) {
         HashOperations<String, String, String> hashes = redis.opsForHash();

@@ -15,18 +15,20 @@ import io.github.lockboot.engine.Reply;
 import io.github.lockboot.internal.LockNames;
 
 /**
- * A lock in Redis, a complete {@link java.util.concurrent.locks.Lock} for all threads of all instances. {@link RedisLockRegistry#get}
- * makes it; it has no state of its own, so it may be made again for each use, or kept.
+ * A lock in Redis, a complete {@link java.util.concurrent.locks.Lock} for all threads of all instances.
+ * {@link RedisLockRegistry#get} makes it; it has no state of its own, so it may be made again for each use, or kept.
  *
  * <ul>
- *   <li>{@link #tryLock()} runs {@code acquire.lua}, which takes the lock if it is free, and does not queue.
- *   <li>{@link #lock()} and {@link #tryLock(long, java.util.concurrent.TimeUnit)} run the same script, which puts the request into the
- *       queue in Redis if the lock is held. The release of another holder hands the lock over, and a message wakes this waiter.
+ *   <li>{@link #tryLock()} runs {@code acquire.lua}, which acquires the lock if it is free, and does not queue.
+ *   <li>{@link #lock()} and {@link #tryLock(long, java.util.concurrent.TimeUnit)} run the same script, which puts the
+ *       request into the queue in Redis if the lock is held. The release of the holder before it grants the lock to
+ *       this waiter, and a message wakes it.
  *   <li>While the lock is held, {@code renew.lua} extends its lease every third of the ttl.
- *   <li>{@link #unlock()} runs {@code unlock.lua}, which hands the lock to the first waiter or leaves it free. It deletes nothing that
- *       another holder has, and throws {@link io.github.lockboot.LockLostException} if this hold had ended before.
- *   <li>A thread that holds the lock acquires it again without a command. While other threads of this process wait, the lock passes to
- *       them without a command.
+ *   <li>{@link #unlock()} runs {@code unlock.lua}, which grants the lock to the first waiter or leaves it free. It
+ *       changes no hold of another holder, and throws {@link io.github.lockboot.LockLostException} if this hold had
+ *       ended before.
+ *   <li>A thread that holds the lock acquires it again without a command. The lock is passed on to waiting threads of
+ *       this process without a command.
  * </ul>
  *
  * <p>Two locks of one registry with the same name, mode and permits are equal.
@@ -54,15 +56,18 @@ public final class RedisLock extends EngineLock {
         return registry.keyOf(getName());
     }
 
-    /** {@return whether any thread or {@link io.github.lockboot.Lease} of this registry holds the lock} Sends no command. For display. */
+    /**
+     * {@return whether any thread or {@link io.github.lockboot.Lease} of this registry holds the lock} Sends no
+     * command. For display.
+     */
     public boolean isHeldHere() {
         return engine.isHeldHere(getName());
     }
 
     /**
-     * {@return the ids of those who hold the lock in Redis, in the order of their grants} An id begins with the session of its registry, which
-     * the registry logs at the start and {@link RedisLockInspector#session()} tells. Readers of one registry share one id. Sends one command.
-     * For display: the answer may be outdated when it arrives.
+     * {@return the ids of the holders in Redis, in the order of their grants} An id begins with the session of its
+     * registry, which the registry logs at the start and {@link RedisLockInspector#session()} returns. Readers of one
+     * registry share one id. Sends one command. For display: the answer may be outdated when it arrives.
      *
      * @throws LockUnavailableException if Redis did not answer
      */
@@ -71,8 +76,8 @@ public final class RedisLock extends EngineLock {
     }
 
     /**
-     * {@return how many registries wait for the lock in Redis} All waiters of one registry for one kind of lock queue as one. Sends one command.
-     * For display: the answer may be outdated when it arrives.
+     * {@return how many registries wait for the lock in Redis} All waiters of one registry for one kind of lock queue
+     * as one. Sends one command. For display: the answer may be outdated when it arrives.
      *
      * @throws LockUnavailableException if Redis did not answer
      */
@@ -81,9 +86,8 @@ public final class RedisLock extends EngineLock {
     }
 
     /**
-     * {@return how many permits of this lock are free} The smallest number among this lock and its holders counts. Those who wait get them first.
-     * Sends one command. For display: the answer may be outdated
-     * when it arrives.
+     * {@return how many permits of this lock are free} The smallest number among this lock and its holders counts.
+     * Waiters get them first. Sends one command. For display: the answer may be outdated when it arrives.
      *
      * @throws IllegalStateException if this is not a lock with permits
      * @throws LockUnavailableException if Redis did not answer

@@ -22,9 +22,6 @@ import io.github.lockboot.redis.protocol.ScriptStore;
 /** Shows the state of a registry and of its locks to operators. Thread-safe. */
 public final class RedisLockInspector {
 
-    private static final long NO_KEY = -2;
-    private static final long NO_LOCK = 0;
-
     private static final String FORCED = "it was released by force";
 
     private final Supplier<ScriptStore> store;
@@ -44,7 +41,10 @@ public final class RedisLockInspector {
     /** Whether Redis notifies waiters of this registry. */
     public enum Notification {
 
-        /** There was no waiter yet, and {@link RedisLockRegistry#connect} was not called, so the channel is not subscribed. */
+        /**
+         * There was no waiter yet, and {@link RedisLockRegistry#connect} was not called, so the channel is not
+         * subscribed.
+         */
         UNUSED,
 
         /** The channel is subscribed. */
@@ -55,8 +55,8 @@ public final class RedisLockInspector {
     }
 
     /**
-     * Tells this registry from all others. The ids of its holders and waiters in Redis begin with these characters, the line that it
-     * logs at the start has them, and the names of its own connections end with them, as {@code CLIENT LIST} shows.
+     * Identifies this registry. The ids of its holders and waiters in Redis begin with these characters, the line that
+     * it logs at the start has them, and the names of its own connections end with them, as {@code CLIENT LIST} shows.
      *
      * @return the first characters of the session, which begins with the first use of the registry
      */
@@ -65,13 +65,13 @@ public final class RedisLockInspector {
     }
 
     /**
-     * Asks Redis over the connection of locks, without changing anything.
+     * Sends a command to Redis on the connection of locks, without changing anything.
      *
      * @return whether Redis notifies waiters
      * @throws LockUnavailableException if Redis did not answer
      */
     public Notification check() {
-        engine.get().answer("health", store.get().inspect("health"));
+        engine.get().show("health");
         GrantChannel channel = engine.get().channel();
         if (channel.isLive()) {
             return Notification.LIVE;
@@ -80,8 +80,8 @@ public final class RedisLockInspector {
     }
 
     /**
-     * Counts the names that are held or waited for, the acquisition ids under way, and the leases that are renewed, in this registry.
-     * Does not ask Redis.
+     * Counts the names that are held or waited for, the acquisition ids under way, and the leases that are renewed, in
+     * this registry. Sends no command.
      *
      * @return the sum: 0 once all locks are released and Redis has answered
      */
@@ -90,10 +90,11 @@ public final class RedisLockInspector {
     }
 
     /**
-     * Reads the key of a lock in Redis for display: {@code key-type}, which is {@code lock} or {@code foreign}, and
-     * {@code key-expires-in-ms}. Of a lock also {@code state}, the text that is stored, {@code fence}, the newest of all grants,
-     * {@code waiters}, how many registries wait, and {@code holders}, a list of those whose leases run, in the order of their grants. Each is a map with {@code owner}, its id,
-     * {@code mode}, {@code permits} if it has one of several, {@code fence}, {@code ttl} and {@code until}.
+     * Reads the key of a lock in Redis for display: {@code keyType}, which is {@code lock} or {@code foreign}, and
+     * {@code keyExpiresInMs}. Of a lock also {@code state}, the text that is stored, {@code grantNumber}, the number of
+     * the newest grant, {@code waiters}, how many registries wait, and {@code holders}, the list of the holders whose
+     * leases have not expired, in the order of their grants. Each is a map with {@code holderId}, {@code mode},
+     * {@code permits} if it has one of several, {@code grantNumber}, {@code ttl} and {@code until}.
      *
      * @param name the name of the lock
      * @return the state; empty if there is no such key
@@ -102,16 +103,15 @@ public final class RedisLockInspector {
      */
     public Map<String, Object> stateOf(String name) {
         Shown shown = shown(name);
-        if (shown.leftMillis() == NO_KEY) {
+        if (shown.leftMillis() == Shown.NO_KEY) {
             return Map.of();
         }
-        boolean foreign = shown.grantNumber() == NO_LOCK;
         Map<String, Object> state = new LinkedHashMap<>();
-        state.put("key-type", foreign ? "foreign" : "lock");
-        state.put("key-expires-in-ms", shown.leftMillis());
-        if (!foreign) {
+        state.put("keyType", shown.isForeign() ? "foreign" : "lock");
+        state.put("keyExpiresInMs", shown.leftMillis());
+        if (!shown.isForeign()) {
             state.put("state", shown.text());
-            state.put("fence", shown.grantNumber());
+            state.put("grantNumber", shown.grantNumber());
             state.put("waiters", shown.waiters());
             state.put(
                     "holders",
@@ -122,37 +122,37 @@ public final class RedisLockInspector {
 
     private static Map<String, Object> stateOf(Holder holder) {
         Map<String, Object> state = new LinkedHashMap<>();
-        state.put("owner", holder.id());
+        state.put("holderId", holder.id());
         state.put("mode", holder.kind() == LockKind.SHARED ? Mode.SHARED : Mode.EXCLUSIVE);
         if (holder.kind() == LockKind.LIMITED) {
             state.put("permits", holder.permits());
         }
-        state.put("fence", holder.grantNumber());
+        state.put("grantNumber", holder.grantNumber());
         state.put("ttl", Duration.ofMillis(holder.ttlMillis()));
         state.put("until", Instant.ofEpochMilli(holder.untilMillis()));
         return state;
     }
 
     /**
-     * Ends the hold of any holder, in any instance. The first waiters that may hold the lock then get it. A holder in this process has
-     * lost the lock before this method returns, whichever registry it uses. A holder in another process notices the loss at its next
-     * renewal, which comes at once where Redis announces changes, or by its fencing token. Of an instance that holds the lock shared,
-     * all readers lose it.
+     * Ends the hold of any holder, in any instance. The first waiters that may hold the lock then get it. A holder in
+     * this process has lost the lock before this method returns, whichever registry it uses. A holder in another
+     * process notices the loss at its next renewal, which comes at once where Redis announces changes, or by its
+     * fencing token. Of an instance that holds the lock shared, all readers lose it.
      *
      * @param name the name of the lock
-     * @param ownerId the owner of one of the holders that {@link #stateOf(String)} shows
+     * @param holderId the id of one of the holders that {@link #stateOf(String)} shows
      * @return false if no holder has this id
      * @throws IllegalArgumentException if the name is not valid
-     * @throws LockUnavailableException if Redis did not answer; the hold may have ended, and if not, ends with its lease if the holder
-     *     is in this process
+     * @throws LockUnavailableException if Redis did not answer; the hold may have ended, and if not, ends with its
+     *     lease if the holder is in this process
      */
-    public boolean forceRelease(String name, String ownerId) {
+    public boolean forceRelease(String name, String holderId) {
         for (Holder holder : shown(name).holders()) {
-            if (holder.id().equals(ownerId)) {
+            if (holder.id().equals(holderId)) {
                 // First: another may have the lock before Redis has answered. It may then be the holder's registry that
                 // ends it.
-                boolean here = LockEngine.revokeInProcess(ownerId, FORCED);
-                Reply reply = engine.get().answer(name, store.get().unlock(name, ownerId, holder.lastToken()));
+                boolean here = LockEngine.revokeInProcess(holderId, FORCED);
+                Reply reply = engine.get().answer(name, store.get().unlock(name, holderId, holder.lastToken()));
                 return here || reply != Reply.Plain.NOT_HOLDER;
             }
         }

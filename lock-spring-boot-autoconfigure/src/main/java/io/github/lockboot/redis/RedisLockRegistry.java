@@ -38,16 +38,19 @@ import org.springframework.util.function.SingletonSupplier;
 /**
  * Locks on one Redis: standalone, Sentinel or Cluster.
  *
- * <p>With a Lettuce connection factory, the registry takes its settings and makes two connections of its own: one for commands, at
- * the first lock, and one for the channel on which Redis pushes grants, at the first wait, or both before that with {@link #connect}.
- * With another client, the registry uses the connections of the factory.
+ * <p>With a Lettuce connection factory, the registry takes its settings and makes two connections of its own: one for
+ * commands, at the first lock, and one for the channel on which Redis pushes grants, at the first wait, or both before
+ * that with {@link #connect}. With another client, the registry uses the connections of the factory.
  */
 public final class RedisLockRegistry extends EngineRegistry implements AutoCloseable {
 
-    /** The maximum number of hand-overs between threads of one JVM under one grant of Redis. */
+    /** The maximum number of times that threads of one JVM pass a lock on under one grant of Redis. */
     public static final int MAX_LOCAL_HANDOFFS = (int) LockStore.TOKENS_PER_GRANT - 1;
 
-    /** The shortest polling interval and command timeout accepted: with less, waiters load Redis, or no answer comes in time. */
+    /**
+     * The shortest polling interval and command timeout accepted: with less, waiters load Redis, or no answer comes in
+     * time.
+     */
     public static final Duration MIN_INTERVAL = Duration.ofMillis(10);
 
     /** The longest polling interval and command timeout accepted. */
@@ -106,7 +109,8 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     /**
      * Creates a builder.
      *
-     * @param connectionFactory the factory of connections to Redis; it must be initialized, and the registry does not close it
+     * @param connectionFactory the factory of connections to Redis; it must be initialized, and the registry does not
+     *     close it
      * @return the builder
      */
     public static Builder builder(RedisConnectionFactory connectionFactory) {
@@ -116,8 +120,8 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     /**
      * Creates a builder.
      *
-     * @param template the template whose connection factory is used, as by {@link #builder(RedisConnectionFactory)}; its serializers are
-     *     not used
+     * @param template the template whose connection factory is used, as by {@link #builder(RedisConnectionFactory)};
+     *     its serializers are not used
      * @return the builder
      */
     public static Builder builder(StringRedisTemplate template) {
@@ -131,13 +135,14 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     }
 
     /**
-     * Returns the lock of a name. Does not ask Redis. Two locks that this registry returns for one name, mode and number of permits are
-     * equal.
+     * Returns the lock of a name. Sends no command. Two locks that this registry returns for one name, mode and number
+     * of permits are equal.
      *
      * @param name the name, which follows the key prefix in the key
      * @param options what is not set is as configured for this registry
      * @return the lock
-     * @throws IllegalArgumentException if the name is empty, too long or not well-formed Unicode, or the options are not valid
+     * @throws IllegalArgumentException if the name is empty, too long or not well-formed Unicode, or the options are
+     *     not valid
      */
     @Override
     public RedisLock get(String name, LockOptions options) {
@@ -190,21 +195,23 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     }
 
     /**
-     * Connects ahead of the first lock. Acquires, renews and releases a lock with a random name, so that the scripts are loaded, and
-     * subscribes to the channel on which Redis pushes grants. Does not block. An attempt to connect may take longer than a command: it
-     * succeeds or fails by the timeouts of the client, and is waited for up to a minute. If it fails, the first lock connects.
+     * Connects ahead of the first lock. Acquires, renews and releases a lock with a random name, so that the scripts
+     * are loaded, and subscribes to the channel on which Redis pushes grants. Does not block. Connecting may take
+     * longer than a command: it succeeds or fails by the timeouts of the client, and the future waits for it up to a
+     * minute. If it fails, the first lock connects.
      *
-     * @return a future that completes once the lock is released and the channel subscribed to, or after a second without the channel;
-     *     exceptionally if the lock could not be acquired, renewed or released
+     * @return a future that completes once the lock is released and the channel subscribed to, or after a second
+     *     without the channel; exceptionally if the lock could not be acquired, renewed or released
      */
     public CompletableFuture<Void> connect() {
         return parts().engine.connect("startup:" + EngineContext.randomSession());
     }
 
     /**
-     * Connects, as {@link #connect} does, and checks whether Redis is suitable for locks. It reports what connecting ran into, such as
-     * a missing right or a channel that is refused, and reads the version and the eviction policy of Redis. If Redis could not be asked,
-     * it checks once more as soon as messages of Redis arrive, and logs the problems found then. Does not block.
+     * Connects, as {@link #connect} does, and checks whether Redis is suitable for locks. It reports what connecting
+     * ran into, such as a missing right or a channel that is refused, and reads the version and the eviction policy of
+     * Redis. If Redis could not be checked, it checks once more as soon as messages of Redis arrive, and logs the
+     * problems found then. Does not block.
      *
      * @return a future that completes with the problems found; empty if there are none
      */
@@ -235,8 +242,8 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
 
     /**
      * Stops granting locks. Waiters leave the queue in Redis at once and get
-     * {@link io.github.lockboot.LockUnavailableException}, as do all later callers. Holds stay, and are renewed, until they are
-     * released. Does not block.
+     * {@link io.github.lockboot.LockUnavailableException}, as do all later callers. Holds stay, and are renewed, until
+     * they are released. Does not block.
      */
     public void stopGranting() {
         stop();
@@ -254,8 +261,8 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     }
 
     /**
-     * Stops granting locks, as {@link #stopGranting} does, and closes the connections. Holds are left to their leases; to wait for
-     * their release, call {@link #drain} first.
+     * Stops granting locks, as {@link #stopGranting} does, and closes the connections. Holds are left to their leases;
+     * to wait for their release, call {@link #drain} first.
      */
     @Override
     public void close() {
@@ -265,7 +272,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     @Override
     protected void close(LockEngine made) {
         Parts with = Objects.requireNonNull(parts);
-        // After that time, the scripts drop waiters that no longer ask.
+        // After that time, the scripts drop waiters that no longer poll.
         made.context().awaitAnswer(made.stopGranting());
         made.close();
         with.store.close();
@@ -273,12 +280,14 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     }
 
     /**
-     * {@return one line with the kind of Redis, the key prefix and the defaults; after the first use also with the first characters of
-     * the session, see {@link RedisLockInspector#session}; after a {@link #check} also with the version of Redis, and whether a loss is
-     * known only at the next renewal, because Redis does not announce changes of locks to this client}
+     * Describes this registry for a log. Sends no command.
+     *
+     * @return one line with the kind of Redis, the key prefix and the defaults; after the first use also with the first
+     *     characters of the session, see {@link RedisLockInspector#session}; after a {@link #check} also with the
+     *     version of Redis, and whether a loss is known only at the next renewal, because Redis does not announce
+     *     changes of locks to this client
      */
-    @Override
-    public String toString() {
+    public String describe() {
         LockOptions options = defaults();
         Parts used = parts;
         return (servers.isEmpty() ? "Redis" : LockNames.printable(servers)) + " ("
@@ -294,7 +303,10 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         return DurationFormatterUtils.print(Objects.requireNonNull(duration), DurationFormat.Style.COMPOSITE);
     }
 
-    /** The parts made at the first use. In a type of its own, because Spring inspects the methods of a bean's class at the start. */
+    /**
+     * The parts made at the first use. In a type of its own, because Spring inspects the methods of a bean's class at
+     * the start.
+     */
     private static final class Parts {
 
         final Supplier<String> session = SingletonSupplier.of(EngineContext::randomSession);
@@ -371,8 +383,8 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         }
 
         /**
-         * Uses the connections of the factory instead of new ones with the same settings, unless grants have to be acknowledged, or
-         * the factory has {@code shareNativeConnection=false}.
+         * Uses the connections of the factory instead of new ones with the same settings, unless grants have to be
+         * acknowledged, or the factory has {@code shareNativeConnection=false}.
          *
          * @return this builder
          */
@@ -404,8 +416,8 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         }
 
         /**
-         * Sets the options for what the options of a lock leave open. What both leave open is a ttl of 30 s, renewed, and a wait time
-         * of 10 s.
+         * Sets the options that apply where the options of a lock are not set. The built-in defaults are a lease of 30
+         * s, renewed, and a wait time of 10 s.
          *
          * @param defaults the options
          * @return this builder
@@ -416,7 +428,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         }
 
         /**
-         * Sets options that take precedence over those of a lock. None by default.
+         * Sets options that take precedence over the options of a lock. None by default.
          *
          * @param byGroup the options by {@link LockOptions#group()}
          * @return this builder
@@ -438,8 +450,8 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         }
 
         /**
-         * Sets the first polling delay of a waiter that no push can reach. The delay then grows up to the retry interval. 20 ms by
-         * default.
+         * Sets the first polling delay of a waiter that no push can reach. The delay then grows up to the retry
+         * interval. 20 ms by default.
          *
          * @param interval the delay, from {@link #MIN_INTERVAL} to {@link #MAX_INTERVAL}
          * @return this builder
@@ -450,7 +462,8 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         }
 
         /**
-         * Sets the timeout of a command. 2 s by default. Connecting has at least 10 s, because a slow process needs them.
+         * Sets the timeout of a command. 2 s by default. Connecting has at least 10 s, because a slow process needs
+         * them.
          *
          * @param timeout the timeout, from {@link #MIN_INTERVAL} to {@link #MAX_INTERVAL}
          * @return this builder
@@ -486,9 +499,9 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
         }
 
         /**
-         * Sets the maximum number of holders of one lock at a time: permits, or JVMs that read. A request for more permits is
-         * refused; further JVMs that read wait. 200 by default. Each command on such a lock costs Redis time in proportion to the
-         * holders.
+         * Sets the maximum number of holders of one lock at a time: permits, or JVMs that read. A request for more
+         * permits is refused; further JVMs that read wait. 200 by default. Each command on such a lock costs Redis time
+         * in proportion to the holders.
          *
          * @param max the number, at least 1, and the same in all instances
          * @return this builder
@@ -530,8 +543,8 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
          * Creates the registry. It does not connect yet.
          *
          * @return the registry, which the caller closes
-         * @throws IllegalStateException if the settings of a Lettuce connection factory cannot be read, or grants are to be
-         *     acknowledged and the factory is not of Lettuce, or has a fixed list of master and replicas
+         * @throws IllegalStateException if the settings of a Lettuce connection factory cannot be read, or grants are
+         *     to be acknowledged and the factory is not of Lettuce, or has a fixed list of master and replicas
          */
         public RedisLockRegistry build() {
             Connections.requireSettings(connectionFactory, sharing, acknowledge.by);

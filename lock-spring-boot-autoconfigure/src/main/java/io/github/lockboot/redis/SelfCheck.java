@@ -17,11 +17,11 @@ import io.github.lockboot.engine.StoreFailure;
 import io.github.lockboot.engine.StoreFailure.GrantedTooLateException;
 import io.github.lockboot.engine.StoreFailure.NotAcknowledgedException;
 import io.github.lockboot.internal.Failures;
+import io.github.lockboot.internal.Logs;
 import io.github.lockboot.redis.protocol.RedisFailure;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import io.lettuce.core.RedisCommandExecutionException;
 import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.connection.RedisClusterConnection;
@@ -30,19 +30,19 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
- * Reports why a registry could not connect, and checks the version and eviction policy of the server, or of each master of a Cluster. Each
- * problem is reported with an action.
+ * Reports why a registry could not connect, and checks the version and eviction policy of the server, or of each master
+ * of a Cluster. Each problem is reported with an action.
  */
 final class SelfCheck {
 
-    private static final Log log = LogFactory.getLog(SelfCheck.class);
+    private static final Log log = Logs.of(SelfCheck.class);
 
     private static final Version OLDEST = Version.parse("6.2");
     private static final String COMMANDS =
             "+ping +eval +evalsha +time +get +set +del +pttl +pexpire +publish +subscribe +unsubscribe"
                     + " +client|tracking +client|caching";
 
-    /** Enough that a node without all slots has not all of these. */
+    /** Enough names that a node without all slots does not have all of them. */
     private static final int NAMES_TRIED = 50;
 
     private static final String ACKNOWLEDGING = " +role +wait +waitaof";
@@ -77,10 +77,10 @@ final class SelfCheck {
         return couldNotAsk;
     }
 
-    /** Logs the problems, unless Redis could not be asked. */
+    /** Logs the problems, unless Redis could not be checked. */
     void log() {
         if (!couldNotAsk) {
-            findings.forEach(log::warn);
+            findings.forEach(finding -> log.warn(finding.toString()));
         }
     }
 
@@ -161,7 +161,7 @@ final class SelfCheck {
                     && RedisFailure.of(failure) == StoreFailure.UNKNOWN;
             findings.add(new Finding(
                     refused,
-                    "Redis does not acknowledge grants as lock.redis.acknowledge asks for ("
+                    "Redis does not acknowledge grants as lock.redis.acknowledge requires ("
                             + Failures.reasonOf(failure) + "), so locks fail with LockUnavailableException",
                     "connect replicas to every master, for aof use Redis 7.2 or newer with appendonly, allow"
                             + ACKNOWLEDGING + ", or remove lock.redis.acknowledge"));
@@ -169,17 +169,16 @@ final class SelfCheck {
             addNodeOfCluster(failure);
         } else if (RedisFailure.isOfScriptText(failure)) {
             add(
-                    "A proxy before Redis refuses the text of the scripts of locks (" + Failures.reasonOf(failure)
-                            + ")",
-                    "switch its check of scripts off, as script_check_enable=0 does on Alibaba Cloud, or connect to Redis"
+                    "A proxy in front of Redis rejects the lock scripts (" + Failures.reasonOf(failure) + ")",
+                    "disable its script check, as script_check_enable=0 does on Alibaba Cloud, or connect to Redis"
                             + " without it");
         } else if (isUnanswered(failure)) {
             add(
-                    "Redis could not be asked (" + Failures.reasonOf(failure) + ")",
+                    "Redis could not be checked (" + Failures.reasonOf(failure) + ")",
                     "check spring.data.redis.* and the network; without Redis, locks fail with LockUnavailableException");
         } else {
             add(
-                    "Redis does not run the scripts of locks (" + Failures.reasonOf(failure) + ")",
+                    "Redis rejected the lock scripts (" + Failures.reasonOf(failure) + ")",
                     "use a master that accepts writes, a server with Lua, and a user with these rights: ~"
                             + store.keyOf("*") + " &" + store.keyOf("*") + " " + COMMANDS
                             + (store.client().acknowledges() ? ACKNOWLEDGING : ""));
@@ -224,9 +223,7 @@ final class SelfCheck {
         String valkey = info.getProperty("valkey_version");
         products.add(valkey != null ? "Valkey " + valkey : "Redis " + version);
         if (isTooOld(version)) {
-            add(
-                    title + " is version " + version + ", with which locks were never tested",
-                    "use Redis " + OLDEST + " or newer");
+            add(title + " is version " + version + ", which was never tested", "use Redis " + OLDEST + " or newer");
         }
         // Every key of a lock has a time to live, so volatile-* evicts it as well.
         String policy = info.getProperty("maxmemory_policy", "");

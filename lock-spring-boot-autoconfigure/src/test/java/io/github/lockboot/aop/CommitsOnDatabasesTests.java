@@ -55,12 +55,14 @@ import org.springframework.transaction.support.TransactionTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/** A lock that Redis has lost rolls the transaction back, on real databases and with the transaction managers that applications have. */
+/**
+ * A lock that Redis has lost rolls the transaction back, on real databases and with the transaction managers that
+ * applications have.
+ */
 @OwnThread
 class CommitsOnDatabasesTests {
 
-    private static final String ROLLED_BACK =
-            "detected before the transaction committed; the transaction is rolled back";
+    private static final String ROLLED_BACK = "detected before commit; the transaction is rolled back";
 
     private static RedisServer redis;
     private static TestRegistries registries;

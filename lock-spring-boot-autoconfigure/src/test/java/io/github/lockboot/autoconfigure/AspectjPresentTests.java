@@ -46,7 +46,10 @@ import reactor.core.publisher.Mono;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** With aspectjweaver, which other tests do not have: Spring's AspectJ support makes the proxies, and calls are locked once. */
+/**
+ * With aspectjweaver, which other tests do not have: Spring's AspectJ support makes the proxies, and calls are locked
+ * once.
+ */
 @Tag("aspectjweaver")
 class AspectjPresentTests {
 

@@ -27,7 +27,6 @@ import org.springframework.boot.actuate.endpoint.annotation.DiscoveredEndpoint;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointsSupplier;
-import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -132,29 +131,29 @@ class BeanNameTests {
                 .run(context -> assertThat(context)
                         .getFailure()
                         .rootCause()
-                        .hasMessage("Distributed locks need a LockRegistry bean, and the bean 'lockbootLockRegistry' is"
-                                + " none: give that bean another name, or define a LockRegistry bean; see "
+                        .hasMessage("Distributed locks need a LockRegistry bean, but bean 'lockbootLockRegistry' is"
+                                + " not one: give that bean another name, or define a LockRegistry bean; see "
                                 + Troubleshooting.PAGE + "the-application-does-not-start"));
     }
 
-    @ParameterizedTest
-    @ValueSource(classes = {OwnLock.class, OwnLocks.class, OwnWeb.class})
-    void anEndpointOfTheApplicationTakesThePlaceOfOurs(Class<?> endpoint) {
-        new WebApplicationContextRunner()
-                .withConfiguration(OURS)
+    @Test
+    void anEndpointOfTheApplicationTakesThePlaceOfOursIfTheirAutoConfigurationIsExcluded() {
+        WebApplicationContextRunner endpoints = new WebApplicationContextRunner()
                 .withConfiguration(
                         AutoConfigurations.of(EndpointAutoConfiguration.class, WebEndpointAutoConfiguration.class))
                 .withPropertyValues("lock.type=memory", "management.endpoints.web.exposure.include=*")
-                .withBean("own", endpoint)
-                .run(context -> {
-                    assertThat(context).hasNotFailed();
-                    assertThat(context.getBean(WebEndpointsSupplier.class).getEndpoints())
-                            .extracting(each -> each.getEndpointId().toString())
-                            .containsExactlyInAnyOrder("lock", "locks");
-                    assertThat(context.getBean(WebEndpointsSupplier.class).getEndpoints())
-                            .extracting(each -> ((DiscoveredEndpoint<?>) each).getEndpointBean())
-                            .contains(context.getBean("own"));
-                });
+                .withBean(OwnLock.class);
+        endpoints
+                .withConfiguration(OURS)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .hasStackTraceContaining("Found two endpoints with the id 'lock'"));
+        endpoints
+                .withConfiguration(AutoConfigurations.of(LockAutoConfiguration.class))
+                .run(context -> assertThat(
+                                context.getBean(WebEndpointsSupplier.class).getEndpoints())
+                        .extracting(each -> ((DiscoveredEndpoint<?>) each).getEndpointBean())
+                        .containsExactly(context.getBean(OwnLock.class)));
     }
 
     static class Work {
@@ -166,22 +165,6 @@ class BeanNameTests {
     static class OwnLock {
         @ReadOperation
         public Map<String, String> door() {
-            return Map.of("door", "open");
-        }
-    }
-
-    @Endpoint(id = "locks")
-    static class OwnLocks {
-        @ReadOperation
-        public Map<String, String> doors() {
-            return Map.of("door", "open");
-        }
-    }
-
-    @WebEndpoint(id = "locks")
-    static class OwnWeb {
-        @ReadOperation
-        public Map<String, String> doors() {
             return Map.of("door", "open");
         }
     }

@@ -24,8 +24,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * Spring makes the proxy of a bean that is part of a circle early, and hands the bean itself to later post-processors: what these
- * find and call, such as a method to schedule, is called past the lock.
+ * Spring makes the proxy of a bean that is part of a circle early, and hands the bean itself to later post-processors:
+ * what these find and call, such as a method to schedule, is called past the lock.
  */
 class CircularBeansTests {
 

@@ -61,8 +61,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 class CommitCheckTests {
 
     private static final String NAME = "stock";
-    private static final String ROLLED_BACK =
-            "detected before the transaction committed; the transaction is rolled back";
+    private static final String ROLLED_BACK = "detected before commit; the transaction is rolled back";
 
     private static final LockOptions BRIEF =
             LockOptions.defaults().withTtl(Duration.ofSeconds(1)).withoutRenewal();

@@ -45,7 +45,7 @@ class LeaderElectionBeanTests {
         }
 
         @EventListener
-        void on(LeaderElection.Granted event) {
+        void on(LeaderElection.Elected event) {
             TOLD.add("granted " + event.role());
         }
 
@@ -125,7 +125,7 @@ class LeaderElectionBeanTests {
 
         @Order(Ordered.HIGHEST_PRECEDENCE)
         @EventListener
-        void on(LeaderElection.Granted event) {
+        void on(LeaderElection.Elected event) {
             throw new IllegalStateException("of a test");
         }
     }
@@ -140,7 +140,7 @@ class LeaderElectionBeanTests {
             List<String> threads = new CopyOnWriteArrayList<>();
             election.addListener(new LeaderElection.Listener() {
                 @Override
-                public void onGranted(LeaderElection.Granted event) {
+                public void onElected(LeaderElection.Elected event) {
                     if (event.fencingToken() > first) { // the first may be delivered only now
                         threads.add(Thread.currentThread().getName());
                     }

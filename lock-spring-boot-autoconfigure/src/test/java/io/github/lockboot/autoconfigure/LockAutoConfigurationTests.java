@@ -72,7 +72,7 @@ class LockAutoConfigurationTests {
                     FailureAnalysis analysis = new LockFailureAnalyzer().analyze(context.getStartupFailure());
                     assertThat(analysis.getDescription())
                             .isEqualTo(
-                                    "Distributed locks found several LockRegistry beans and none of them is primary.");
+                                    "Distributed locks found several LockRegistry beans, but none of them is primary.");
                     assertThat(analysis.getAction())
                             .startsWith("Annotate one of them with @Primary, or the others with a @Qualifier and"
                                     + " @Bean(defaultCandidate = false).\n\nSee https://");
@@ -89,7 +89,7 @@ class LockAutoConfigurationTests {
         several.withBean(Locked.class).run(context -> {
             FailureAnalysis analysis = new LockFailureAnalyzer().analyze(context.getStartupFailure());
             assertThat(analysis.getDescription())
-                    .isEqualTo("Distributed locks found several LockTemplate beans and none of them is primary.");
+                    .isEqualTo("Distributed locks found several LockTemplate beans, but none of them is primary.");
         });
     }
 
@@ -143,7 +143,7 @@ class LockAutoConfigurationTests {
         runner.run(context -> {
             FailureAnalysis analysis = new LockFailureAnalyzer().analyze(context.getStartupFailure());
             assertThat(analysis.getDescription())
-                    .isEqualTo("Distributed locks need a RedisConnectionFactory bean and there is none.");
+                    .isEqualTo("Distributed locks need a RedisConnectionFactory bean, but there is none.");
             assertThat(analysis.getAction())
                     .startsWith("Add spring-boot-starter-data-redis, define the bean or a LockRegistry bean,"
                             + " or set lock.enabled=false.\n\nSee https://");
@@ -157,7 +157,7 @@ class LockAutoConfigurationTests {
                         .getFailure()
                         .rootCause()
                         .hasMessage(
-                                "Distributed locks found several RedisConnectionFactory beans and none of them is primary: "
+                                "Distributed locks found several RedisConnectionFactory beans, but none of them is primary: "
                                         + "annotate the one for locks with @Qualifier(\"distributedLock\"), or one of them with @Primary"
                                         + "; see " + Troubleshooting.PAGE + "the-application-does-not-start"));
     }
@@ -205,7 +205,7 @@ class LockAutoConfigurationTests {
                 .run(context -> assertThat(context)
                         .getFailure()
                         .rootCause()
-                        .hasMessage("Distributed locks need Spring Data Redis and it is not on the class path: add"
+                        .hasMessage("Distributed locks need Spring Data Redis, which is not on the class path: add"
                                 + " spring-boot-starter-data-redis, define a LockRegistry bean, set lock.type=memory in"
                                 + " tests, or set lock.enabled=false"
                                 + "; see " + Troubleshooting.PAGE + "the-application-does-not-start"));

@@ -125,7 +125,7 @@ class LockConnectTests {
                 .withPropertyValues("lock.startup-check=warn")
                 .run(context -> {
                     assertThat(context).hasNotFailed();
-                    Actor.await("the warning", () -> output.getAll().contains("Redis could not be asked ("));
+                    Actor.await("the warning", () -> output.getAll().contains("Redis could not be checked ("));
                     assertThat(output.getAll().lines().filter(line -> line.contains("WARN")))
                             .hasSize(1);
                 });

@@ -25,7 +25,10 @@ import org.springframework.scheduling.annotation.EnableAsync;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/** An interrupt is no contention: nobody needs to hold the lock, so the call is neither skipped nor answered by its fallback. */
+/**
+ * An interrupt is no contention: nobody needs to hold the lock, so the call is neither skipped nor answered by its
+ * fallback.
+ */
 class LockInterruptTests {
 
     private final MemoryLockRegistry registry = new MemoryLockRegistry();

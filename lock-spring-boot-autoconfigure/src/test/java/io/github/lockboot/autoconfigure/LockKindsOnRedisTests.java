@@ -42,7 +42,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** Annotated methods with a shared lock or a permit hold it in that mode, however they run and end, and give it back. */
+/**
+ * Annotated methods with a shared lock or a permit hold it in that mode, however they run and end, and give it back.
+ */
 @OwnThread
 class LockKindsOnRedisTests {
 
@@ -186,8 +188,7 @@ class LockKindsOnRedisTests {
                                     () -> !registry.get(held.lock("shortLease"), held.options)
                                             .isHeldByCurrentThread());
                         }))
-                        .withMessageContaining(
-                                "detected before the transaction committed; the transaction is rolled back"));
+                        .withMessageContaining("detected before commit; the transaction is rolled back"));
         requireFree(held.lock("shortLease"));
     }
 

@@ -29,7 +29,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** A method's declared type may hide that its result comes later. The lock must cover that work, or the caller must be told. */
+/**
+ * A method's declared type may hide that its result comes later. The lock must cover that work, or the caller must be
+ * told.
+ */
 class LockLaterResultTests {
 
     private final RecordingLockRegistry registry = new RecordingLockRegistry();

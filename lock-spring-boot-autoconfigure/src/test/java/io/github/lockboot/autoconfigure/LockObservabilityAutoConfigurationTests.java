@@ -1,25 +1,19 @@
 package io.github.lockboot.autoconfigure;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
 
-import io.github.lockboot.Actor;
 import io.github.lockboot.DistributedLock;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
-import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockTemplate;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.RecordingLockListener;
-import io.github.lockboot.RecordingLockRegistry;
 import io.github.lockboot.ScheduledLock;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.memory.MemoryLockRegistry;
-import io.github.lockboot.observability.LockEvent;
 import io.github.lockboot.observability.LockMdc;
 import io.github.lockboot.observability.LockMetrics;
 import io.github.lockboot.observability.LockObservations;
@@ -39,16 +33,11 @@ import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.context.ApplicationEvent;
-import org.springframework.context.ApplicationListener;
-import org.springframework.context.PayloadApplicationEvent;
 import org.springframework.context.annotation.Lazy;
-import org.springframework.context.event.EventListener;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/** Metrics, observations, events and the logging context of an application, in the way it gets them. */
+/** Metrics, observations, listeners and the logging context of an application, in the way it gets them. */
 class LockObservabilityAutoConfigurationTests {
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
@@ -128,24 +117,6 @@ class LockObservabilityAutoConfigurationTests {
                     .as("open when the child is closed")
                     .isTrue();
         });
-    }
-
-    @Test
-    void aListenerThatIsNotMadeYetHearsOfTheFirstEvent() {
-        runner.withBean(LazyListener.class, LazyListener::new, bean -> bean.setLazyInit(true))
-                .run(context -> {
-                    context.getBean(LockRegistry.class).get("a").lock();
-                    assertThat(context.getBean(LazyListener.class).events).hasSize(1);
-                });
-    }
-
-    static class LazyListener implements ApplicationListener<PayloadApplicationEvent<LockEvent.Acquired>> {
-        final List<Object> events = new ArrayList<>();
-
-        @Override
-        public void onApplicationEvent(PayloadApplicationEvent<LockEvent.Acquired> event) {
-            events.add(event.getPayload());
-        }
     }
 
     @Test
@@ -256,55 +227,6 @@ class LockObservabilityAutoConfigurationTests {
     }
 
     @Test
-    void whatAnyoneListensForIsPublishedAndNothingElse() {
-        runner.withBean(LossListener.class).withBean(EverythingListener.class).run(context -> {
-            MemoryLockRegistry locks = context.getBean(MemoryLockRegistry.class);
-            locks.get("a").lock();
-            locks.get("a").unlock();
-            locks.get("b").lock();
-            locks.expire("b");
-            LossListener losses = context.getBean(LossListener.class);
-            Actor.await("it is told", () -> losses.events.size() == 1);
-            LockEvent.Lost lost = losses.events.get(0);
-            assertThat(lost.lock().name()).isEqualTo("b");
-            assertThat(lost.lock().fencingToken()).isPositive();
-            assertThat(lost.toString()).doesNotContain("name=b").contains(LockNames.digest("b"));
-            assertThat(context.getBean(EverythingListener.class).lockEvents).isEqualTo(1);
-            assertThatExceptionOfType(LockLostException.class)
-                    .isThrownBy(() -> locks.get("b").unlock());
-        });
-    }
-
-    @Test
-    void allEventsArePublishedToWhoeverListensForAnyOfThem() throws Exception {
-        runner.withBean(AnyLockListener.class).run(context -> {
-            MemoryLockRegistry locks = context.getBean(MemoryLockRegistry.class);
-            locks.get("a").lock();
-            try (Actor actor = new Actor()) {
-                assertThat(actor.call(() -> locks.get("a").tryLock())).isFalse();
-            }
-            locks.get("a").unlock();
-            assertThat(context.getBean(AnyLockListener.class).events)
-                    .hasExactlyElementsOfTypes(
-                            LockEvent.Acquired.class, LockEvent.NotAcquired.class, LockEvent.Released.class);
-        });
-    }
-
-    @Test
-    void whereNobodyListensForEventsNobodyListensToTheLocks() {
-        runner.withBean(EverythingListener.class)
-                .withBean(RecordingLockRegistry.class)
-                .run(context -> assertThat(
-                                context.getBean(RecordingLockRegistry.class).listeners())
-                        .isZero());
-        runner.withBean(LossListener.class)
-                .withBean(RecordingLockRegistry.class)
-                .run(context -> assertThat(
-                                context.getBean(RecordingLockRegistry.class).listeners())
-                        .isEqualTo(1));
-    }
-
-    @Test
     void theLoggingContextNamesTheLockOnlyWhereThatIsWanted() {
         runner.withBean(Work.class)
                 .run(context ->
@@ -365,38 +287,5 @@ class LockObservabilityAutoConfigurationTests {
 
     static class ListenerWithLocks implements LockListener {
         ListenerWithLocks(LockTemplate template, @Lazy LockRegistry registry) {}
-    }
-
-    static class LossListener {
-        final List<LockEvent.Lost> events = new CopyOnWriteArrayList<>();
-
-        @EventListener
-        void on(LockEvent.Lost lost) {
-            events.add(lost);
-        }
-    }
-
-    static class AnyLockListener {
-        final List<LockEvent> events = new ArrayList<>();
-
-        @EventListener
-        void on(LockEvent event) {
-            events.add(event);
-        }
-    }
-
-    static class EverythingListener implements ApplicationListener<ApplicationEvent> {
-        int lockEvents;
-
-        @Override
-        public void onApplicationEvent(ApplicationEvent event) {
-            lockEvents +=
-                    event instanceof PayloadApplicationEvent<?> payload && payload.getPayload() instanceof LockEvent
-                            ? 1
-                            : 0;
-        }
-
-        @EventListener
-        void on(Object anything) {}
     }
 }

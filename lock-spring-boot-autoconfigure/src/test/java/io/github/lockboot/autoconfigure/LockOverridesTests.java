@@ -219,14 +219,14 @@ class LockOverridesTests {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            lock.locks.order.ttl             | 999ms | lock.locks.order.ttl             | must be at least 1s: raise it
-            lock.locks.[Work.unnamed].ttl    | 25d   | lock.locks.[Work.unnamed].ttl    | must be at most 24d: lower it and keep lock.renew=true
-            lock.locks.order.wait-time       | -1ms  | lock.locks.order.wait-time       | must not be negative: use 0 to try once
-            lock.locks.order.max-hold        | 0ms   | lock.locks.order.max-hold        | must be positive: remove the property for no limit
-            lock.locks.order.permits         | 0     | lock.locks.order.permits         | must be at least 1: raise it, or remove the property for one holder
+            lock.locks.order.ttl             | 999ms | lock.locks.order.ttl             | ttl is PT0.999S; it must be at least 1000 ms
+            lock.locks.[Work.unnamed].ttl    | 25d   | lock.locks.[Work.unnamed].ttl    | ttl is PT600H; it must be at most 24 days: use renewal instead
+            lock.locks.order.wait-time       | -1ms  | lock.locks.order.wait-time       | waitTime is PT-0.001S; it must not be negative
+            lock.locks.order.max-hold        | 0ms   | lock.locks.order.max-hold        | maxHold is PT0S; it must be positive
+            lock.locks.order.permits         | 0     | lock.locks.order.permits         | permits is 0; it must be at least 1
             lock.locks.order.permits         | 201   | lock.locks.order.permits         | must be at most lock.max-holders (200): lower it, or raise that in all instances
-            lock.locks.order.permits         | -3    | lock.locks.order.permits         | must be at least 1: raise it, or remove the property for one holder
-            lock.locks.order.linger          | -1ms  | lock.locks.order.linger          | must not be negative: use 0 for none
+            lock.locks.order.permits         | -3    | lock.locks.order.permits         | permits is -3; it must be at least 1
+            lock.locks.order.linger          | -1ms  | lock.locks.order.linger          | linger is PT-0.001S; it must not be negative
             lock.locks.order.tll             | 5s    | lock.locks.order.tll             | is none of ttl, wait-time, renew, max-hold, permits, release and linger
             lock.enabled                     | off   | lock.enabled                     | must be true or false
             lock.mdc                         | no    | lock.mdc                         | must be true or false
@@ -336,17 +336,18 @@ class LockOverridesTests {
     void morePermitsThanALockMayHaveHoldersEndTheStart(LockProperties.Type type) {
         ApplicationContextRunner partners =
                 runner.withBean(Partners.class).withPropertyValues("lock.type=" + type, "lock.max-holders=3");
-        partners.run(context -> assertThat(context)
-                .getFailure()
-                .hasMessageContaining(
-                        "Partners.ask(): has permits = 4, more than lock.max-holders (3): request fewer, or"
-                                + " raise that property in all instances"));
+        partners.run(
+                context -> assertThat(context)
+                        .getFailure()
+                        .hasMessageContaining(
+                                "Partners.ask(): has options that its registry refuses: permits of group 'partner' is"
+                                        + " 4, and a lock has at most 3 holders; request fewer, or raise lock.max-holders in all"));
         partners.withPropertyValues("lock.locks.partner.permits=3").run(context -> {
             assertThat(context).hasNotFailed();
             LockOptions four = LockOptions.defaults().withPermits(4);
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> context.getBean(LockRegistry.class).get("a", four))
-                    .withMessage("permits of lock 'a' is 4, and a lock has at most 3 holders; ask for fewer, or raise"
+                    .withMessage("permits of lock 'a' is 4, and a lock has at most 3 holders; request fewer, or raise"
                             + " lock.max-holders in all instances");
         });
     }
@@ -354,22 +355,23 @@ class LockOverridesTests {
     @Test
     void permitsForAMethodWithASharedLockEndTheStart() {
         runner.withPropertyValues("lock.type=memory", "lock.locks.sales.permits=5")
-                .run(context -> assertThat(context)
-                        .getFailure()
-                        .hasMessageContaining("Work.sales(String): has mode = SHARED, which allows any number of"
-                                + " holders, and lock.locks.[sales].permits is 5: remove that property"));
+                .run(
+                        context -> assertThat(context)
+                                .getFailure()
+                                .hasMessageContaining(
+                                        "Work.sales(String): has options that its registry refuses:"
+                                                + " lock.locks.[sales].permits is 5, and the caller requests mode SHARED; remove the property"));
     }
 
     @Test
     void aGroupThatLingersHasNoPermitsAndIsRenewed() {
         for (String other : List.of("lock.locks.order.permits=5", "lock.locks.order.renew=false")) {
             runner.withPropertyValues("lock.type=memory", "lock.locks.order.linger=1s", other)
-                    .run(
-                            context -> assertThat(context)
-                                    .getFailure()
-                                    .hasStackTraceContaining(
-                                            "Property lock.locks.order.linger with value '1000ms' is invalid: needs"
-                                                    + " an exclusive lock that is renewed: remove permits and renew=false, or this"));
+                    .run(context -> assertThat(context)
+                            .getFailure()
+                            .hasStackTraceContaining(
+                                    "Property lock.locks.order.linger with value '1000ms' is invalid: linger"
+                                            + " is PT1S; it must be left out for a l"));
         }
     }
 
@@ -378,9 +380,8 @@ class LockOverridesTests {
         runner.withPropertyValues("lock.type=memory", "lock.locks.sales.linger=1s")
                 .run(context -> assertThat(context)
                         .getFailure()
-                        .hasMessageContaining(
-                                "Work.sales(String): cannot linger with lock.locks.[sales]: only an exclusive"
-                                        + " lock without permits that is renewed may linger: remove linger"));
+                        .hasMessageContaining("Work.sales(String): has options that its registry refuses:"
+                                + " linger is PT1S; it must be left out for mode SHARED"));
     }
 
     @Test
@@ -388,8 +389,8 @@ class LockOverridesTests {
         runner.withPropertyValues("lock.type=memory", "lock.renew=false", "lock.locks.order.linger=1s")
                 .run(context -> assertThat(context)
                         .getFailure()
-                        .hasMessageContaining("Work.order(String): cannot linger with lock.renew=false: only an"
-                                + " exclusive lock without permits that is renewed may linger: remove linger, or"));
+                        .hasMessageContaining("Work.order(String): has options that its registry refuses:"
+                                + " linger is PT1S; it must be left out for a lease that is not renewed"));
     }
 
     @Test
@@ -398,8 +399,8 @@ class LockOverridesTests {
                 .withPropertyValues("lock.type=memory", "lock.renew=false")
                 .run(context -> assertThat(context)
                         .getFailure()
-                        .hasMessageContaining("Lingering.run(): cannot linger with lock.renew=false: only an exclusive"
-                                + " lock without permits that is renewed may linger: remove linger, or"));
+                        .hasMessageContaining("Lingering.run(): has options that its registry refuses:"
+                                + " linger is PT1S; it must be left out for a lease that is not renewed"));
     }
 
     @Test

@@ -95,10 +95,10 @@ class LockPropertiesTests {
     @CsvSource(delimiter = '|', textBlock = """
             lock.key-prefix             | ''    | must not be blank: use a prefix such as 'lock:'
             lock.key-prefix             | a b:  | must have neither white space nor control characters: remove them
-            lock.ttl                    | 999ms | must be at least 1s: raise it
-            lock.ttl                    | 25d   | must be at most 24d: lower it and keep lock.renew=true
-            lock.wait-time              | -1ms  | must not be negative: use 0 to try once
-            lock.max-hold               | 0ms   | must be positive: remove the property for no limit
+            lock.ttl                    | 999ms | ttl is PT0.999S; it must be at least 1000 ms
+            lock.ttl                    | 25d   | ttl is PT600H; it must be at most 24 days: use renewal instead
+            lock.wait-time              | -1ms  | waitTime is PT-0.001S; it must not be negative
+            lock.max-hold               | 0ms   | maxHold is PT0S; it must be positive
             lock.shutdown-grace-period  | -1ms  | must not be negative: use 0 not to wait
             lock.local-handoff-limit    | -1    | must be from 0 to 65535: use 0 for strict order
             lock.local-handoff-limit    | 65536 | must be from 0 to 65535: use 0 for strict order
@@ -117,10 +117,10 @@ class LockPropertiesTests {
             lock.redis.command-timeout  | 25d   | must be at most 24d: lower it
             lock.redis.command-timeout  | 30000ms | must be less than lock.ttl (30000ms), or one slow command exceeds a lease: lower it
             lock.locks.order.ttl        | 2000ms | must be more than lock.redis.command-timeout (2000ms), or one slow command exceeds a lease: raise it
-            lock.ttl                    | PT9223372036854775807S  | must be at most 24d: lower it and keep lock.renew=true
-            lock.wait-time              | PT-9223372036854775807S | must not be negative: use 0 to try once
-            lock.max-hold               | PT-9223372036854775807S | must be positive: remove the property for no limit
-            lock.locks.order.linger     | PT-9223372036854775807S | must not be negative: use 0 for none
+            lock.ttl                    | PT9223372036854775807S  | ttl is PT2562047788015215H30M7S; it must be at most 24 days: use renewal instead
+            lock.wait-time              | PT-9223372036854775807S | waitTime is PT-2562047788015215H-30M-7S; it must not be negative
+            lock.max-hold               | PT-9223372036854775807S | maxHold is PT-2562047788015215H-30M-7S; it must be positive
+            lock.locks.order.linger     | PT-9223372036854775807S | linger is PT-2562047788015215H-30M-7S; it must not be negative
             lock.shutdown-grace-period  | PT-9223372036854775807S | must not be negative: use 0 not to wait
             lock.retry.interval         | PT9223372036854775807S  | must be at most 24d: lower it
             lock.retry.min-interval     | PT9223372036854775807S  | must be at most 24d: lower it

@@ -56,7 +56,7 @@ class LockRuntimeHintsTests {
                 "renew-permits",
                 "cancel",
                 "downgrade",
-                "inspect",
+                "show",
                 "publish",
                 "fence",
                 "common",
@@ -69,8 +69,8 @@ class LockRuntimeHintsTests {
 
     @Test
     void theAttributesOfTheAnnotationsCanBeRead() {
-        for (Class<?> annotation :
-                List.of(DistributedLock.class, DistributedLock.List.class, ScheduledLock.class, FencingToken.class)) {
+        for (Class<?> annotation : List.of(
+                DistributedLock.class, DistributedLock.Container.class, ScheduledLock.class, FencingToken.class)) {
             assertThat(methodsOf(annotation.getName())).contains(MemberCategory.INVOKE_DECLARED_METHODS);
         }
     }

@@ -32,7 +32,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-/** A call with several locks: when its body begins it holds all of them, also if one was lost while another was waited for. */
+/**
+ * A call with several locks: when its body begins it holds all of them, also if one was lost while another was waited
+ * for.
+ */
 class LockSeveralTests {
 
     private final MemoryLockRegistry registry = new MemoryLockRegistry();

@@ -106,7 +106,9 @@ class LockStartupCheckTests {
         });
     }
 
-    /** Such a thread keeps the class loader, and with it all classes of an application that a container has replaced. */
+    /**
+     * Such a thread keeps the class loader, and with it all classes of an application that a container has replaced.
+     */
     @Test
     void theCheckLeavesNoThreadWithTheClassLoaderOfTheApplicationBehind(CapturedOutput output) {
         ClassLoader application = new URLClassLoader(new URL[0], getClass().getClassLoader());
@@ -131,7 +133,7 @@ class LockStartupCheckTests {
         server.kill();
         runner.run(context -> {
             assertThat(context).hasNotFailed();
-            Actor.await("the warning", () -> output.getAll().contains("Redis could not be asked ("));
+            Actor.await("the warning", () -> output.getAll().contains("Redis could not be checked ("));
         });
     }
 
@@ -149,7 +151,7 @@ class LockStartupCheckTests {
             FailureAnalysis analysis = new LockFailureAnalyzer().analyze(context.getStartupFailure());
             assertThat(analysis.getDescription())
                     .startsWith(
-                            "Redis does not acknowledge grants as lock.redis.acknowledge asks for (Redis refuses to wait: ERR ");
+                            "Redis does not acknowledge grants as lock.redis.acknowledge requires (Redis rejected the request for acknowledgement: ERR ");
             assertThat(analysis.getAction()).contains("remove lock.redis.acknowledge");
         });
     }
@@ -203,7 +205,8 @@ class LockStartupCheckTests {
     void failEndsTheStartWhenRedisIsDown() {
         server.kill();
         runner.withPropertyValues("lock.startup-check=fail")
-                .run(context -> assertThat(context).getFailure().hasStackTraceContaining("Redis could not be asked ("));
+                .run(context ->
+                        assertThat(context).getFailure().hasStackTraceContaining("Redis could not be checked ("));
     }
 
     @Test
@@ -226,7 +229,7 @@ class LockStartupCheckTests {
     void whatIsWrongWithARedisThatWasDownAtTheStartIsInTheLogLater(CapturedOutput output) {
         server.kill();
         runner.run(context -> {
-            Actor.await("the warning", () -> output.getAll().contains("Redis could not be asked ("));
+            Actor.await("the warning", () -> output.getAll().contains("Redis could not be checked ("));
             server.restart();
             Actor.await("the other warning", () -> output.getAll().contains(EVICTS));
         });

@@ -119,7 +119,7 @@ class LockTransactionTests {
                     context.getBean(Ledger.class).write("a");
                     registry.lose("write");
                 }))
-                .withMessageContaining("detected before the transaction committed; the transaction is rolled back"));
+                .withMessageContaining("detected before commit; the transaction is rolled back"));
         assertThat(registry.events()).containsExactly("lock write", "rolled back", "unlock write");
         assertThat(entries()).isEmpty();
     }

@@ -33,8 +33,8 @@ import static org.springframework.transaction.support.TransactionSynchronization
 import static org.springframework.transaction.support.TransactionSynchronization.STATUS_ROLLED_BACK;
 
 /**
- * A JTA transaction manager may end a transaction on a thread of its own, such as the one that looks for timeouts. Here the test
- * ends it, in the way of Spring, which logs what its synchronizations throw and goes on.
+ * A JTA transaction manager may end a transaction on a thread of its own, such as the one that looks for timeouts. Here
+ * the test ends it, in the way of Spring, which logs what its synchronizations throw and goes on.
  */
 class LockTransactionThreadTests {
 

@@ -31,11 +31,11 @@ import static org.mockito.Mockito.when;
 /** What methods with locks say in tests that mock the locks, and where locks are off. */
 class MockedLocksTests {
 
-    private static final String NO_LOCK = "LockRegistry returned no lock, as a mock does that is not stubbed:"
+    private static final String NO_LOCK = "LockRegistry returned no lock, as an unstubbed mock does:"
             + " set lock.type=memory in the test, or stub the mock; see "
             + Troubleshooting.PAGE + "it-compiles-and-does-not-lock";
-    private static final String NO_REGISTRY = "LockTemplate returned no LockRegistry, as a mock does that is not"
-            + " stubbed: set lock.type=memory in the test, or stub the mock; see "
+    private static final String NO_REGISTRY = "LockTemplate returned no LockRegistry, as an unstubbed mock does:"
+            + " set lock.type=memory in the test, or stub the mock; see "
             + Troubleshooting.PAGE + "it-compiles-and-does-not-lock";
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()

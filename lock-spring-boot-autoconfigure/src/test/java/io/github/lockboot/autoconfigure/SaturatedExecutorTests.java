@@ -32,7 +32,10 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** Every thread of the application's executors is busy for good, and a thousand tasks wait for one: locks have their own. */
+/**
+ * Every thread of the application's executors is busy for good, and a thousand tasks wait for one: locks have their
+ * own.
+ */
 class SaturatedExecutorTests {
 
     private static final Duration TTL = Duration.ofSeconds(6);

@@ -54,7 +54,9 @@ import reactor.core.scheduler.Schedulers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/** Beans that a second proxy creator, such as the one of Apache Shiro, wraps in a proxy around the proxy of Spring Boot. */
+/**
+ * Beans that a second proxy creator, such as the one of Apache Shiro, wraps in a proxy around the proxy of Spring Boot.
+ */
 @OwnThread
 class TwoProxyCreatorsTests {
 

@@ -79,7 +79,7 @@ class WrongAnnotationTests {
     private static final String SEE = "; see " + Troubleshooting.PAGE + "invalidlockdefinitionexception";
 
     private static final String CALLED_BY_THE_CONTAINER =
-            "is called on the bean itself when that is initialized or destroyed, so that call is never locked: use"
+            "is called on the bean itself when the bean is initialized or destroyed, so this call is never locked: use"
                     + " LockTemplate in it, or lock an @EventListener(ApplicationReadyEvent.class) method instead";
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
@@ -111,16 +111,16 @@ class WrongAnnotationTests {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            KeyInTheName              | run(String)         | order:#id      | #id            | write name = "order", key = "#id"
-            KeyAsTheName              | run(String)         | #id            | #id            | write key = "#id"
-            KeyInAnExpression         | run(String)         | o:#{#id}       | #id            | write name = "o", key = "#id"
-            KeyInTheMiddle            | run(String)         | order:#id:pay  | #id            | write name = "order:pay", key = "#id"
-            KeyGluedToTheName         | run(String)         | order#id       | #id            | write name = "order", key = "#id"
-            TwoKeysInTheName          | run(String, String) | t-#from-#p1    | #from and #p1  | write name = "t", key = {"#from", "#p1"}
-            KeyInTheNameBesideAKey    | run(String, String) | order:#id      | #id            | write name = "order", key = {"#id", "#line"}
-            PropertyInTheName         | run(String)         | n:#id.length() | #id.length()   | write name = "n", key = "#id.length()"
-            RootInTheName             | run(String)         | #root.args[0]  | #root.args[0]  | write key = "#root.args[0]"
-            KeyInTheNameOfAnOwnOne    | run(String)         | own:#id        | #id            | write name = "own", key = "#id"
+            KeyInTheName              | run(String)         | order:#id      | #id            | leave only text in the name, and write key = "#id"
+            KeyAsTheName              | run(String)         | #id            | #id            | leave only text in the name, and write key = "#id"
+            KeyInAnExpression         | run(String)         | o:#{#id}       | #id            | leave only text in the name, and write key = "#id"
+            KeyInTheMiddle            | run(String)         | order:#id:pay  | #id            | leave only text in the name, and write key = "#id"
+            KeyGluedToTheName         | run(String)         | order#id       | #id            | leave only text in the name, and write key = "#id"
+            TwoKeysInTheName          | run(String, String) | t-#from-#p1    | #from          | leave only text in the name, and write key = "#from"
+            KeyInTheNameBesideAKey    | run(String, String) | order:#id      | #id            | leave only text in the name, and write key = "#id"
+            PropertyInTheName         | run(String)         | n:#id.length() | #id            | leave only text in the name, and write key = "#id"
+            RootInTheName             | run(String)         | #root.args[0]  | #root          | leave only text in the name, and write key = "#root"
+            KeyInTheNameOfAnOwnOne    | run(String)         | own:#id        | #id            | leave only text in the name, and write key = "#id"
             """)
     void keyThatIsWrittenIntoTheName(String bean, String method, String name, String found, String line)
             throws Exception {
@@ -139,7 +139,7 @@ class WrongAnnotationTests {
                 NameFromAProperty.class,
                 "run(String)",
                 "name = \"${lock-name}\" (order:#id) has #id in it, which is not evaluated there,"
-                        + " so that all calls would share one lock: write name = \"order\", key = \"#id\"");
+                        + " so that all calls would share one lock: leave only text in the name, and write key = \"#id\"");
     }
 
     @Test
@@ -149,7 +149,7 @@ class WrongAnnotationTests {
                 NameFromTheEnvironment.class,
                 "run(String)",
                 "name = \"#{environment['lock-name']}\" (order:#id) has #id in it, which is not evaluated there,"
-                        + " so that all calls would share one lock: write name = \"order\", key = \"#id\"");
+                        + " so that all calls would share one lock: leave only text in the name, and write key = \"#id\"");
     }
 
     @Test
@@ -158,7 +158,7 @@ class WrongAnnotationTests {
                 KeyInTheNameOfAJob.class,
                 "run(String)",
                 "name = \"job:#id\" has #id in it, which is not evaluated there, so that all calls would share one lock:"
-                        + " write @DistributedLock with name = \"job\", key = \"#id\": a @ScheduledLock is one lock");
+                        + " write @DistributedLock with key = \"#id\": a @ScheduledLock is one lock");
     }
 
     @Test
@@ -167,7 +167,7 @@ class WrongAnnotationTests {
                 VariableInTheNameWithoutParameters.class,
                 "run()",
                 "name = \"job:#tenant\" has #tenant in it, which is not evaluated there, so that all calls would share one"
-                        + " lock: leave out the #, as the method has no parameters");
+                        + " lock: leave only text in the name, and write key = \"#tenant\"");
     }
 
     @Test
@@ -176,7 +176,7 @@ class WrongAnnotationTests {
                 MisspeltKeyInTheName.class,
                 "run(String)",
                 "name = \"order:#idd\" has #idd in it, which is not evaluated there, so that all calls would share one lock:"
-                        + " write name = \"order\", and in key use one of #id, or #p0 for the first parameter");
+                        + " leave only text in the name, and write key = \"#idd\"");
     }
 
     @Test
@@ -690,7 +690,7 @@ class WrongAnnotationTests {
         assertRefused(
                 PermitsOfASharedLock.class,
                 "run()",
-                "has permits and mode = SHARED, which allows any number of holders: leave one of them out");
+                "has permits and mode = SHARED, which allows any number of holders: remove one of them");
     }
 
     @Test
@@ -726,7 +726,7 @@ class WrongAnnotationTests {
 
     @Test
     void skipAndFallback() {
-        assertRefused(SkipAndFallback.class, "run()", "has both fallback and ifNotAcquired = SKIP: leave one of them");
+        assertRefused(SkipAndFallback.class, "run()", "has both fallback and ifNotAcquired = SKIP: remove one of them");
     }
 
     @Test
@@ -791,7 +791,7 @@ class WrongAnnotationTests {
 
     @Test
     void twoTokens() {
-        assertRefused(TwoTokens.class, "run(long, long)", "has two @FencingToken parameters: leave one");
+        assertRefused(TwoTokens.class, "run(long, long)", "has two @FencingToken parameters: remove one");
     }
 
     @Test

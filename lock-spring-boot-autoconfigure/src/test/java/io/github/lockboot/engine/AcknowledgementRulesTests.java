@@ -12,7 +12,9 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Where leases have to be acknowledged, the answer to a question counts, and what is not acknowledged is given back. */
+/**
+ * Where leases have to be acknowledged, the answer to a question counts, and what is not acknowledged is given back.
+ */
 class AcknowledgementRulesTests {
 
     private static final Duration LONG = Duration.ofMinutes(10);

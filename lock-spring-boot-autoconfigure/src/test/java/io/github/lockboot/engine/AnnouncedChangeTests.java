@@ -248,7 +248,9 @@ class AnnouncedChangeTests {
         release(lease);
     }
 
-    /** The change may have come after the renewal, whose answer was held back or is of a command that was sent again. */
+    /**
+     * The change may have come after the renewal, whose answer was held back or is of a command that was sent again.
+     */
     @Test
     void anAnswerToAnEarlierRenewalDoesNotEndTheDoubt() {
         Lease lease = longAndWatched(0);

@@ -7,6 +7,7 @@ import io.github.lockboot.DistributedLock.Mode;
 import io.github.lockboot.DistributedLock.Release;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.NamedReadWriteLock;
+import io.github.lockboot.RecordingLockListener;
 import io.github.lockboot.memory.MemoryLockRegistry;
 import org.junit.jupiter.api.Test;
 
@@ -66,14 +67,14 @@ class EngineRegistryTests {
     void permitsThatAreConfiguredForASharedLockAreRefused() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> registry.get("a", CALLS.shared()))
-                .withMessage("lock.locks.[call].permits is 5, and the caller asks for mode SHARED;"
-                        + " remove the property, or do not ask for a shared lock");
+                .withMessage("lock.locks.[call].permits is 5, and the caller requests mode SHARED;"
+                        + " remove the property, or do not request a shared lock");
         assertThatIllegalArgumentException().isThrownBy(() -> registry.readWrite("a", CALLS));
     }
 
     @Test
     void morePermitsThanALockMayHaveHoldersAreRefused() {
-        String rest = ", and a lock has at most 7 holders; ask for fewer, or raise lock.max-holders in all instances";
+        String rest = ", and a lock has at most 7 holders; request fewer, or raise lock.max-holders in all instances";
         MemoryLockRegistry seven = new MemoryLockRegistry(LockOptions.defaults(), Map.of(), 7);
         LockOptions eight = LockOptions.defaults().withPermits(8);
         assertThat(seven.get("a", eight.withPermits(7)).options().permits()).isEqualTo(7);
@@ -149,5 +150,19 @@ class EngineRegistryTests {
     void whatIsResolvedStaysAsItIs() {
         LockOptions resolved = resolve(ORDERS.withMaxHold(Duration.ofMinutes(1)));
         assertThat(resolve(resolved)).isEqualTo(resolved);
+    }
+
+    @Test
+    void aListenerThatIsAddedTwiceIsToldOnce() {
+        RecordingLockListener listener = new RecordingLockListener();
+        registry.addListener(listener);
+        registry.addListener(listener);
+        registry.get("a").lock();
+        registry.addListener(listener);
+        registry.get("a").unlock();
+        registry.get("b").lock();
+        listener.await("acquired b ASKED");
+        assertThat(listener.told)
+                .containsExactly("requested a", "acquired a ASKED", "released a", "requested b", "acquired b ASKED");
     }
 }

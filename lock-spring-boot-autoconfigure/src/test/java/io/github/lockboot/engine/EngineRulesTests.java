@@ -43,7 +43,9 @@ class EngineRulesTests {
     @Nested
     class Truth {
 
-        /** Redis may have renewed it although the answer failed: nobody would have the lock until that lease is over. */
+        /**
+         * Redis may have renewed it although the answer failed: nobody would have the lock until that lease is over.
+         */
         @Test
         void aLostLockWhoseRenewalFailedIsReleasedInRedisInCaseThatHasRenewedIt() {
             CompletableFuture<Lease> lost = scripted.acquire(Duration.ofMinutes(1));
@@ -94,6 +96,22 @@ class EngineRulesTests {
             assertThat(future).isNotDone();
             acquire.answer(new Reply.Queued(1, 100, 30_000));
             assertThat(future.join().fencingToken()).isEqualTo(101);
+        }
+
+        /** Redis has lost the lock that it pushed, as a master that starts anew does. */
+        @Test
+        void anAnswerWithANewerGrantThanThePushedOneEndsTheHoldAndTheGrant() {
+            CompletableFuture<Lease> future = scripted.acquire(LONG);
+            Sent acquire = queuedAt(1, 100);
+            scripted.timer.tick(seconds(2));
+            Sent again = scripted.next("acquire");
+            scripted.push(acquire.id(), 200, seconds(6), 0);
+            assertThat(future.join().isValid()).isTrue();
+            again.answer(new Reply.Granted(300, 30_000, 0));
+            assertThat(future.join().isValid()).isFalse();
+            Sent unlock = scripted.next("unlock");
+            assertThat(unlock.id()).isEqualTo(acquire.id());
+            assertThat(unlock.argument(2)).isEqualTo("300");
         }
 
         @Test
@@ -684,6 +702,20 @@ class EngineRulesTests {
             assertThat(future.join().isValid()).isTrue();
         }
 
+        @Test
+        void aWaitWithALimitEnduresAnOutageThatIsLongerThanALease() {
+            CompletableFuture<Lease> future = scripted.acquire(LONG);
+            queuedAt(1, 100);
+            for (int i = 0; i < 20; i++) {
+                scripted.timer.tick(seconds(2));
+                scripted.next("acquire").fail("timed out");
+            }
+            assertThat(future).isNotDone();
+            scripted.timer.tick(seconds(2));
+            scripted.next("acquire").answer(new Reply.Granted(101, 30_000, 0));
+            assertThat(future.join().isValid()).isTrue();
+        }
+
         private Throwable failureOf(CompletableFuture<Lease> future) {
             return future.handle((lease, failure) -> failure).getNow(null);
         }
@@ -772,6 +804,34 @@ class EngineRulesTests {
 
     @Nested
     class Polling {
+
+        @Test
+        void onlyTheFirstPollComesEarlyByChance() {
+            scripted.chance = 0.5;
+            scripted.acquire(LONG);
+            queuedAt(1, 100);
+            scripted.timer.tick(seconds(1.499));
+            scripted.nothingIsSent();
+            scripted.timer.tick(seconds(0.001));
+            queuedAt(1, 100);
+            scripted.timer.tick(seconds(1.999));
+            scripted.nothingIsSent();
+            scripted.timer.tick(seconds(0.001));
+            queuedAt(1, 100);
+        }
+
+        @Test
+        void aQuestionAfterAMessageTakesThePlaceOfTheNextPoll() {
+            scripted.acquire(LONG);
+            Sent acquire = queuedAt(1, 100);
+            scripted.timer.tick(seconds(1));
+            scripted.push(acquire.id(), 0, Duration.ZERO, 1);
+            queuedAt(1, 100);
+            scripted.timer.tick(seconds(1.999));
+            scripted.nothingIsSent();
+            scripted.timer.tick(seconds(0.001));
+            queuedAt(1, 100);
+        }
 
         @Test
         void aQuestionIsNotGivenUpForLostWhileTheFirstConnectionIsMade() {

@@ -14,6 +14,7 @@ import io.github.lockboot.NamedLock;
 import io.github.lockboot.engine.LockRequest.Transfer;
 import io.github.lockboot.engine.ScriptedEngine.Sent;
 import io.github.lockboot.redis.protocol.Kind;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static io.github.lockboot.engine.ScriptedEngine.NAME;
@@ -333,6 +334,7 @@ class HoldRulesTests {
     }
 
     @Test
+    @Tag("not-for-mutants")
     void whatThreadsHaveLostThatHaveEndedIsForgotten() throws Exception {
         for (int i = 0; i < 1_000; i++) {
             NamedLock lock = EngineLocks.of(scripted.engine, "n" + i, OPTIONS);
@@ -398,7 +400,9 @@ class HoldRulesTests {
         assertThat(entered).hasValue(false);
     }
 
-    /** The timer's thread releases it: a thread that entered it again until then would run without the lock afterwards. */
+    /**
+     * The timer's thread releases it: a thread that entered it again until then would run without the lock afterwards.
+     */
     @Test
     void aHoldWhoseCallerWasThrownOutIsNotEnteredAgain() {
         Hold hold = Hold.of(scripted.granted(100, TTL));

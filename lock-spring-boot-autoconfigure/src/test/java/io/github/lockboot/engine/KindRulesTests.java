@@ -19,7 +19,10 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** What readers, permits and a writer who becomes a reader cost, and what their holds are worth, with answers in a chosen order. */
+/**
+ * What readers, permits and a writer who becomes a reader cost, and what their holds are worth, with answers in a
+ * chosen order.
+ */
 class KindRulesTests {
 
     private static final Duration LONG = Duration.ofMinutes(1);
@@ -91,6 +94,24 @@ class KindRulesTests {
             firstIs(owner(100, 0, 100));
             assertThat(scripted.acquire(Kind.SHARED, NONE)).isCompleted();
             scripted.nothingIsSent();
+        }
+
+        /** The clock is set, or the machine sleeps, between its grant and its claim. */
+        @Test
+        void whoseGrantIsDoubtedBeforeItIsClaimedAsksForItselfAndTakesNoneFromOthers() {
+            firstIs(owner(100, 0, 100));
+            assertThat(first.join().isValid()).isTrue();
+            scripted.holdThreads();
+            CompletableFuture<Lease> second = scripted.acquire(Kind.SHARED, LONG);
+            scripted.timer.setWallForwardBy(ScriptedEngine.TTL);
+            scripted.resumeThreads();
+            assertThat(second).isNotDone();
+            scripted.next("acquire").answer(owner(200, 0, 200));
+            assertThat(second.join().fencingToken()).isEqualTo(200);
+            scripted.timer.tick(Duration.ofSeconds(1));
+            scripted.next("renew").answer(new Reply.Renewed(30_000, 0));
+            assertThat(first.join().isValid()).isTrue();
+            assertThat(second.join().isValid()).isTrue();
         }
 
         @Test

@@ -9,6 +9,7 @@ import io.github.lockboot.Lease;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.RecordingLockListener;
+import io.github.lockboot.RecordingLockRegistry;
 import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.engine.ScriptedEngine.Sent;
 import org.junit.jupiter.api.AfterEach;
@@ -197,7 +198,7 @@ class LeaseRulesTests {
         @Test
         void theLeaseIsNotRenewedAndTheLossIsToldOnce() throws Exception {
             RecordingLockListener listener = new RecordingLockListener();
-            scripted.engine.listeners().add(listener);
+            scripted.engine.addListener(new RecordingLockRegistry(), listener);
             holdAndEnd();
             assertThat(renewals(TTL)).isZero();
             assertThat(listener.told)

@@ -10,6 +10,7 @@ import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.engine.ScriptedEngine.Sent;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static io.github.lockboot.engine.ScriptedEngine.NAME;
@@ -102,6 +103,17 @@ class LingerRulesTests {
         scripted.nothingIsSent();
         scripted.timer.tick(TICK);
         assertGivenBack(100);
+    }
+
+    @Test
+    void onceItIsGivenBackNothingIsPlannedForIt() {
+        granted(100, Duration.ZERO).close();
+        scripted.next("unlock").answer(Reply.Plain.RELEASED);
+        int planned = scripted.timer.planned();
+        lingering(200, LINGER);
+        scripted.push(SESSION + "-2", 0, Duration.ZERO, 1);
+        scripted.next("unlock").answer(Reply.Plain.RELEASED);
+        assertThat(scripted.timer.planned()).isEqualTo(planned);
     }
 
     @Test
@@ -222,6 +234,7 @@ class LingerRulesTests {
     }
 
     @Test
+    @Tag("not-for-mutants")
     void withItsLastTokenItDoesNotLinger() {
         lingering();
         for (long token = 101; token < 100 + LockStore.TOKENS_PER_GRANT - 1; token++) {

@@ -111,7 +111,9 @@ public final class ManualTimer implements Timer {
         return now + time.toNanos();
     }
 
-    /** The first that is due by then, and time has passed to it; null if there is none, and time has passed to the end. */
+    /**
+     * The first that is due by then, and time has passed to it; null if there is none, and time has passed to the end.
+     */
     private synchronized Due nextUntil(long end) {
         if (tasks.isEmpty() || tasks.peek().at > end) {
             now = end;

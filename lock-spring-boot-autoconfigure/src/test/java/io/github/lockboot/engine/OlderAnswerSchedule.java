@@ -13,8 +13,8 @@ import io.github.lockboot.engine.LockRequest.Terms;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The schedule in which an answer is older than the grant that it finds, which no random one shows: a push counts from the last
- * answer that queued its id, so an earlier grant cannot have run out by then. Its key has been deleted.
+ * The schedule in which an answer is older than the grant that it finds, which no random one shows: a push counts from
+ * the last answer that queued its id, so an earlier grant cannot have run out by then. Its key has been deleted.
  *
  * <pre>
  *   other    holds            releases                  holds           releases

@@ -15,6 +15,7 @@ import io.github.lockboot.Lease;
 import io.github.lockboot.engine.ScriptedEngine.Sent;
 import io.github.lockboot.redis.protocol.Kind;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -216,8 +217,12 @@ class RenewalRulesTests {
         }
     }
 
-    /** A Redis that runs one command after the other and needs a fixed time for each, and a command timeout after which answers are late. */
+    /**
+     * A Redis that runs one command after the other and needs a fixed time for each, and a command timeout after which
+     * answers are late.
+     */
     @Nested
+    @Tag("not-for-mutants")
     class OnABusyRedis {
 
         private static final int LEASES = 600;

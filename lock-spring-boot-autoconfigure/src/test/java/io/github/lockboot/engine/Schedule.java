@@ -8,8 +8,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * One schedule of a few real threads. One of them runs at a time. At each {@link #step}, chance decides which one goes on. A thread that
- * waits for a mutex or is parked is left out until it goes on by itself.
+ * One schedule of a few real threads. One of them runs at a time. At each {@link #step}, chance decides which one goes
+ * on. A thread that waits for a mutex or is parked is left out until it goes on by itself.
  *
  * <p>Threads await their turn in {@link Object#wait}, which does not use up the permit of a thread that will park.
  */

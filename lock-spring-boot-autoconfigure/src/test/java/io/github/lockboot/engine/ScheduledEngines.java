@@ -11,14 +11,16 @@ import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.RecordingLockRegistry;
 import io.github.lockboot.engine.GrantChannel.Push;
 import io.github.lockboot.engine.ScriptedEngine.Call;
 import io.github.lockboot.redis.protocol.LuaScript;
 import io.github.lockboot.redis.protocol.ScriptStore;
 
 /**
- * Two engines, as in two JVMs, that share a Redis, and the schedule of the threads that use them. A script runs, and is answered, at once or
- * later, as chance will have it; messages come later. All that comes into the engines from outside is a step of the schedule.
+ * Two engines, as in two JVMs, that share a Redis, and the schedule of the threads that use them. A script runs, and is
+ * answered, at once or later, as chance will have it; messages come later. All that comes into the engines from outside
+ * is a step of the schedule.
  */
 final class ScheduledEngines {
 
@@ -62,7 +64,7 @@ final class ScheduledEngines {
         ScriptStore store = PatientStore.on(new Connection(), SETTINGS.poll(), SETTINGS.patience());
         EngineContext context = new EngineContext(SETTINGS, time, time, () -> 0);
         LockEngine made = new LockEngine(context, () -> session, this::nonce, store, subscriber -> new Channel());
-        made.listeners().add(listener());
+        made.addListener(new RecordingLockRegistry(), listener());
         return made;
     }
 

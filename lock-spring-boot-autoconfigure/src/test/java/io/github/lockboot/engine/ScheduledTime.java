@@ -3,16 +3,15 @@ package io.github.lockboot.engine;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.TimeUnit;
 
 import io.github.lockboot.internal.Timer;
 
 /**
- * The time and the workers of a schedule: time stands still unless a thread of the schedule advances it, and what is due, workers' tasks too,
- * runs in any order. Each call is a step of the schedule.
+ * The time and the workers of a schedule: time stands still unless a thread of the schedule advances it, and what is
+ * due, workers' tasks too, runs in any order. Each call is a step of the schedule.
  */
-final class ScheduledTime extends AbstractExecutorService implements Timer {
+final class ScheduledTime extends ManualWorkers implements Timer {
 
     private record Due(long at, Runnable task) {}
 
@@ -109,27 +108,4 @@ final class ScheduledTime extends AbstractExecutorService implements Timer {
 
     @Override
     public void close() {}
-
-    @Override
-    public void shutdown() {}
-
-    @Override
-    public List<Runnable> shutdownNow() {
-        return List.of();
-    }
-
-    @Override
-    public boolean isShutdown() {
-        return false;
-    }
-
-    @Override
-    public boolean isTerminated() {
-        return false;
-    }
-
-    @Override
-    public boolean awaitTermination(long timeout, TimeUnit unit) {
-        return true;
-    }
 }

@@ -7,14 +7,13 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
+import io.github.lockboot.RecordingLockRegistry;
 import io.github.lockboot.engine.GrantChannel.Push;
 import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.redis.protocol.Kind;
@@ -39,7 +38,7 @@ public final class ScriptedEngine {
             LuaScript.RENEW, "renew",
             LuaScript.RENEW_PERMITS, "renew-permits",
             LuaScript.CANCEL, "cancel",
-            LuaScript.INSPECT, "inspect");
+            LuaScript.SHOW, "show");
 
     private final Deque<Sent> sent = new ArrayDeque<>();
 
@@ -56,6 +55,9 @@ public final class ScriptedEngine {
     public int channelVerified;
     public long epoch;
 
+    /** What chance gives, in [0, 1). */
+    public double chance;
+
     /** Whether grants have to be acknowledged. */
     public boolean acknowledging;
 
@@ -67,9 +69,9 @@ public final class ScriptedEngine {
         EngineContext.Settings settings = new EngineContext.Settings(
                 retryInterval, Duration.ofMillis(20), Duration.ofSeconds(2), localHandoffLimit);
         store = PatientStore.on(new Redis(), settings.poll(), settings.patience());
-        EngineContext context = new EngineContext(settings, timer, workers, () -> 0);
+        EngineContext context = new EngineContext(settings, timer, workers, () -> chance);
         engine = new LockEngine(context, () -> SESSION, () -> "", store, subscriber -> new Channel());
-        List.of(listeners).forEach(listener -> engine.listeners().add(listener));
+        List.of(listeners).forEach(listener -> engine.addListener(new RecordingLockRegistry(), listener));
     }
 
     /** A script to run on a key. */
@@ -255,7 +257,7 @@ public final class ScriptedEngine {
         }
     }
 
-    private static final class CallerRuns extends AbstractExecutorService {
+    private static final class CallerRuns extends ManualWorkers {
 
         private final Deque<Runnable> held = new ArrayDeque<>();
         private boolean lacking;
@@ -275,29 +277,6 @@ public final class ScriptedEngine {
             } else {
                 task.run();
             }
-        }
-
-        @Override
-        public void shutdown() {}
-
-        @Override
-        public List<Runnable> shutdownNow() {
-            return List.of();
-        }
-
-        @Override
-        public boolean isShutdown() {
-            return false;
-        }
-
-        @Override
-        public boolean isTerminated() {
-            return false;
-        }
-
-        @Override
-        public boolean awaitTermination(long timeout, TimeUnit unit) {
-            return true;
         }
     }
 }

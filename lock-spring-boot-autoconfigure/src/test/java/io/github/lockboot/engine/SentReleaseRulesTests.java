@@ -150,4 +150,19 @@ class SentReleaseRulesTests {
         assertThat(listener.told).contains("released name");
         scripted.nothingIsSent();
     }
+
+    /** Each would be repeated by every instance once Redis is back. */
+    @Test
+    void beyondAThousandReleasesWithoutAnswerALockIsLeftToExpire() {
+        for (int i = 0; i <= 1_000; i++) {
+            CompletableFuture<Lease> future = scripted.acquireNamed("n" + i, LONG);
+            scripted.next("acquire").answer(new Reply.Granted(100, TTL.toMillis(), 0));
+            future.join().closeAfter(Duration.ZERO);
+            scripted.next("unlock").expire();
+            if (i < 1_000) {
+                scripted.next("unlock"); // repeated
+            }
+            scripted.nothingIsSent();
+        }
+    }
 }

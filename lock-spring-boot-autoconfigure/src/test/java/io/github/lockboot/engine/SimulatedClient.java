@@ -2,15 +2,12 @@ package io.github.lockboot.engine;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Queue;
 import java.util.Random;
 import java.util.Set;
-import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
@@ -22,8 +19,8 @@ import io.github.lockboot.redis.protocol.ScriptStore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A JVM of the fleet: the real engine, with a clock, a connection, a channel and threads that a random number generator plays.
- * While it is paused nothing of it happens but the passing of time; once it has crashed nothing at all.
+ * A JVM of the fleet: the real engine, with a clock, a connection, a channel and threads that a random number generator
+ * plays. While it is paused nothing of it happens but the passing of time; once it has crashed nothing at all.
  */
 final class SimulatedClient {
 
@@ -199,7 +196,9 @@ final class SimulatedClient {
         }
     }
 
-    /** Somebody sets its time of day; not back where it sleeps too, for then nothing is left to tell how long it slept. */
+    /**
+     * Somebody sets its time of day; not back where it sleeps too, for then nothing is left to tell how long it slept.
+     */
     void setTimeOfDay(long forwardBy) {
         long step = hasSlept ? Math.abs(forwardBy) : forwardBy;
         isSetBack |= step < 0;
@@ -498,34 +497,11 @@ final class SimulatedClient {
     }
 
     /** Threads that come to it soon, not in order. */
-    private final class Workers extends AbstractExecutorService {
+    private final class Workers extends ManualWorkers {
 
         @Override
         public void execute(Runnable task) {
             after((long) (random.nextDouble() * MILLI), task);
-        }
-
-        @Override
-        public void shutdown() {}
-
-        @Override
-        public List<Runnable> shutdownNow() {
-            return new ArrayList<>();
-        }
-
-        @Override
-        public boolean isShutdown() {
-            return false;
-        }
-
-        @Override
-        public boolean isTerminated() {
-            return false;
-        }
-
-        @Override
-        public boolean awaitTermination(long timeout, TimeUnit unit) {
-            return true;
         }
     }
 }

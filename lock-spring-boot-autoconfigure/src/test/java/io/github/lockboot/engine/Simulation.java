@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * One schedule: a few clients with real engines contend for a name or two on a modelled Redis, while a random number generator
- * plays network, clocks, pauses and crashes. All of it follows from the seed. After a minute or so of simulated time nothing
- * goes wrong any more and nobody asks anew; what is under way then must come to its end.
+ * One schedule: a few clients with real engines contend for a name or two on a modelled Redis, while a random number
+ * generator plays network, clocks, pauses and crashes. All of it follows from the seed. After a minute or so of
+ * simulated time nothing goes wrong any more and nobody asks anew; what is under way then must come to its end.
  */
 final class Simulation {
 
@@ -33,7 +33,10 @@ final class Simulation {
     /** Leases that a slow network outlasts. */
     private static final long[] SHORT = {1_000};
 
-    /** What comes to an end after the faults, comes to it within this time: leases, long holds one after the other, key TTLs. */
+    /**
+     * What comes to an end after the faults, comes to it within this time: leases, long holds one after the other, key
+     * TTLs.
+     */
     private static final long SETTLES = 300 * SECOND;
 
     /** What the network and the machines are like. */

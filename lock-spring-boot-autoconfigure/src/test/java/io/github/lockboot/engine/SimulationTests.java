@@ -20,10 +20,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
 /**
- * The real engine through thousands of schedules of delays, repeats, losses, cuts, pauses and crashes, in one thread on simulated
- * time. A failure names its seed, and {@code -Dlock.simulation.seed} replays that one. {@code -Dlock.simulation.schedules} runs
- * more than the usual ones, with {@code -Pfull}.
+ * The real engine through thousands of schedules of delays, repeats, losses, cuts, pauses and crashes, in one thread on
+ * simulated time. A failure names its seed, and {@code -Dlock.simulation.seed} replays that one.
+ * {@code -Dlock.simulation.schedules} runs more than the usual ones, with {@code -Pfull}.
  */
+@Tag("not-for-mutants")
 class SimulationTests {
 
     private static final @Nullable Long ONLY_SEED = Long.getLong("lock.simulation.seed");

@@ -11,8 +11,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What was seen between the engines and Redis, and what engines believed, one line for each step, for the specification to judge.
- * Each line begins with the clock of Redis in microseconds, those of all clients in nanoseconds, and the number of the client:
+ * What was seen between the engines and Redis, and what engines believed, one line for each step, for the specification
+ * to judge. Each line begins with the clock of Redis in microseconds, those of all clients in nanoseconds, and the
+ * number of the client:
  *
  * <pre>
  *   acknowledges              its grants have to be acknowledged

@@ -22,10 +22,12 @@ import static io.github.lockboot.engine.ScheduledEngines.request;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * The real engine and real threads, of which chance decides at each step which one goes on. At most one uses the lock, every thread is served or
- * leaves, and in the end nothing is in use. A failure names its seed for {@code -Dlock.schedules.seed}; a thread that is blocked may go on a
- * little earlier or later, so that a seed does not always repeat. {@code -Dlock.schedules} is the number of schedules of each scene.
+ * The real engine and real threads, of which chance decides at each step which one goes on. At most one uses the lock,
+ * every thread is served or leaves, and in the end nothing is in use. A failure names its seed for
+ * {@code -Dlock.schedules.seed}; a thread that is blocked may go on a little earlier or later, so that a seed does not
+ * always repeat. {@code -Dlock.schedules} is the number of schedules of each scene.
  */
+@Tag("not-for-mutants")
 class ThreadScheduleTests {
 
     private static final @Nullable Long ONLY_SEED = Long.getLong("lock.schedules.seed");

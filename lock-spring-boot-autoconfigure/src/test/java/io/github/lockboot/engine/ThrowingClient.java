@@ -1,16 +1,14 @@
 package io.github.lockboot.engine;
 
 import java.time.Duration;
-import java.util.List;
-import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockUse;
+import io.github.lockboot.RecordingLockRegistry;
 import io.github.lockboot.engine.GrantChannel.Push;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.protocol.LockModel;
@@ -118,7 +116,7 @@ public final class ThrowingClient {
             return "";
         };
         engine = new LockEngine(context, () -> session, nonce, store, subscriber -> new Channel());
-        engine.listeners().add(new Listener());
+        engine.addListener(new RecordingLockRegistry(), new Listener());
     }
 
     public void published(String message) {
@@ -285,35 +283,12 @@ public final class ThrowingClient {
         public void close() {}
     }
 
-    private final class Workers extends AbstractExecutorService {
+    private final class Workers extends ManualWorkers {
 
         @Override
         public void execute(Runnable task) {
             plan.passes(Seam.THREAD);
             after(0, task);
-        }
-
-        @Override
-        public void shutdown() {}
-
-        @Override
-        public List<Runnable> shutdownNow() {
-            return List.of();
-        }
-
-        @Override
-        public boolean isShutdown() {
-            return false;
-        }
-
-        @Override
-        public boolean isTerminated() {
-            return false;
-        }
-
-        @Override
-        public boolean awaitTermination(long timeout, TimeUnit unit) {
-            return true;
         }
     }
 

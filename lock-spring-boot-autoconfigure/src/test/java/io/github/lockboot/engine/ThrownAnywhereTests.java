@@ -22,6 +22,7 @@ import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.engine.ThrowingClient.Plan;
 import io.github.lockboot.engine.ThrowingClient.Seam;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -29,9 +30,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Whatever is thrown wherever the engine meets its surroundings: who called gets it or an outcome, nobody waits for ever, and the
- * lock is free for others and for this JVM in time. Each use of each seam throws in a run of its own.
+ * Whatever is thrown wherever the engine meets its surroundings: who called gets it or an outcome, nobody waits for
+ * ever, and the lock is free for others and for this JVM in time. Each use of each seam throws in a run of its own.
  */
+@Tag("not-for-mutants")
 class ThrownAnywhereTests {
 
     private static final long MILLI = 1_000_000;
@@ -46,7 +48,10 @@ class ThrownAnywhereTests {
     private static final Terms READ = Terms.shared(3_000, true);
     private static final Terms TWO_PERMITS = Terms.limited(2, 3_000, true);
 
-    /** What it takes at most until a lock is free that nobody gives back: its lease, a dead waiter, a look at what is overdue. */
+    /**
+     * What it takes at most until a lock is free that nobody gives back: its lease, a dead waiter, a look at what is
+     * overdue.
+     */
     private static final long IN_TIME = 3 * SECOND + 6 * SECOND + 6 * SECOND;
 
     /** No more need be seen to know that something is wrong. */
@@ -102,8 +107,8 @@ class ThrownAnywhereTests {
     }
 
     /**
-     * A thread that waits would wait for ever, for time passes here between what a thread does. It waits for an answer that is lost,
-     * and for the timer to put in order what a stack overflow has left.
+     * A thread that waits would wait for ever, for time passes here between what a thread does. It waits for an answer
+     * that is lost, and for the timer to put in order what a stack overflow has left.
      */
     static Stream<Arguments> seamsAndErrorsOfThreads() {
         return seamsAndErrors()

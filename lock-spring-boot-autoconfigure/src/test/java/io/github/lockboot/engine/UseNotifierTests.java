@@ -13,6 +13,7 @@ import io.github.lockboot.LockListener;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockUse;
 import io.github.lockboot.RecordingLockListener;
+import io.github.lockboot.RecordingLockRegistry;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -34,7 +35,7 @@ class UseNotifierTests {
     private final ManualTimer timer = new ManualTimer();
     private final ExecutorService workers = Executors.newCachedThreadPool();
     private final ListenerRegistry listeners =
-            new ListenerRegistry(new EngineContext(SETTINGS, timer, workers, () -> 0));
+            new ListenerRegistry(new EngineContext(SETTINGS, timer, workers, () -> 0), new RecordingLockRegistry());
 
     private final LockListener hangs = new LockListener() {
 
@@ -94,7 +95,7 @@ class UseNotifierTests {
         assertThat(listener.told).containsExactly("requested name", "acquired name GRANTED", "released name");
         assertThat(listener.times).containsExactly(Duration.ZERO, Duration.ofNanos(5), Duration.ofNanos(6));
         assertThat(listener.uses).allSatisfy(seen -> {
-            assertThat(seen.ownerId()).isEqualTo(hold.acquisitionId());
+            assertThat(seen.holderId()).isEqualTo(hold.acquisitionId());
             assertThat(seen.fencingToken()).isEqualTo(7);
             assertThat(seen.remainingLease()).isEqualTo(hold.remainingLease()).isPositive();
             assertThat(seen.group()).isEqualTo("group");

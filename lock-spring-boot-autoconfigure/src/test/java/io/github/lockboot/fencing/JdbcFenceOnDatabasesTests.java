@@ -291,7 +291,9 @@ class JdbcFenceOnDatabasesTests {
         assertThat(result + ", " + Actor.get(checked.join())).isIn("passed, again", "again, passed");
     }
 
-    /** MariaDB 11.6 and newer have this setting by default. The driver's error is not one of those that Spring knows. */
+    /**
+     * MariaDB 11.6 and newer have this setting by default. The driver's error is not one of those that Spring knows.
+     */
     @Test
     void aCheckInAnOlderSnapshotFailsUnderSnapshotIsolation() {
         open(TestDatabase.MARIADB, "&sessionVariables=innodb_snapshot_isolation=ON");

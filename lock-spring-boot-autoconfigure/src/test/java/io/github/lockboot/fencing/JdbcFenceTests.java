@@ -176,7 +176,10 @@ class JdbcFenceTests {
                 .isThrownBy(() -> elsewhere.executeWithoutResult(status -> fence.check("a", 1)));
     }
 
-    /** As with Hikari's {@code auto-commit=false}: its connections roll back what nobody commits, so no check would count. */
+    /**
+     * As with Hikari's {@code auto-commit=false}: its connections roll back what nobody commits, so no check would
+     * count.
+     */
     @Test
     void withoutATransactionItIsRefusedAlsoWhereAutoCommitIsOff() {
         DataSource withoutAutoCommit = new DelegatingDataSource(database) {

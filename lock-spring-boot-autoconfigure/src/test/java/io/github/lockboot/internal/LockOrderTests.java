@@ -83,7 +83,7 @@ class LockOrderTests {
             assertThat(log.messages())
                     .singleElement()
                     .asString()
-                    .startsWith("The order of locks is not checked any more, because 1000 pairs are known: ");
+                    .startsWith("The order of locks is no longer checked, because 1000 pairs are recorded: ");
         }
     }
 

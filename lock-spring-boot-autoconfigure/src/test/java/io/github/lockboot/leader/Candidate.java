@@ -35,7 +35,7 @@ final class Candidate implements LeaderElection.Listener, AutoCloseable {
     }
 
     @Override
-    public void onGranted(LeaderElection.Granted event) {
+    public void onElected(LeaderElection.Elected event) {
         seen.add(new Seen(event, election.isLeader(), System.nanoTime()));
     }
 
@@ -49,7 +49,7 @@ final class Candidate implements LeaderElection.Listener, AutoCloseable {
         return String.join(
                 " ",
                 seen.stream()
-                        .map(each -> each.event instanceof LeaderElection.Granted ? "granted" : "revoked")
+                        .map(each -> each.event instanceof LeaderElection.Elected ? "granted" : "revoked")
                         .toList());
     }
 

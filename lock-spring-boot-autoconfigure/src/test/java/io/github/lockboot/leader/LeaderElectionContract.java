@@ -54,13 +54,13 @@ abstract class LeaderElectionContract {
         candidates.forEach(LeaderElectionContract::assertPairs);
     }
 
-    /** Each leadership has one Granted and one Revoked, in order. */
+    /** Each leadership has one Elected and one Revoked, in order. */
     static void assertPairs(Candidate candidate) {
         List<Candidate.Seen> seen = candidate.seen;
-        assertThat(seen.size() % 2).as("as many Granted as Revoked: %s", seen).isZero();
+        assertThat(seen.size() % 2).as("as many Elected as Revoked: %s", seen).isZero();
         for (int i = 0; i < seen.size(); i += 2) {
             LeaderElection.Event granted = seen.get(i).event();
-            assertThat(granted).as("event %s of %s", i, seen).isInstanceOf(LeaderElection.Granted.class);
+            assertThat(granted).as("event %s of %s", i, seen).isInstanceOf(LeaderElection.Elected.class);
             assertThat(seen.get(i + 1).event())
                     .isEqualTo(new LeaderElection.Revoked(granted.role(), granted.fencingToken()));
             assertThat(seen.get(i + 1).leads()).as("leads when revoked").isFalse();
@@ -214,7 +214,7 @@ abstract class LeaderElectionContract {
         AtomicBoolean stopped = new AtomicBoolean();
         one.election.addListener(new LeaderElection.Listener() {
             @Override
-            public void onGranted(LeaderElection.Granted event) {
+            public void onElected(LeaderElection.Elected event) {
                 if (grants.incrementAndGet() == 1) {
                     one.election.resign();
                 } else {
@@ -243,7 +243,7 @@ abstract class LeaderElectionContract {
             election.addListener(NONE);
             election.addListener(new LeaderElection.Listener() {
                 @Override
-                public void onGranted(LeaderElection.Granted event) {
+                public void onElected(LeaderElection.Elected event) {
                     fail();
                 }
 
@@ -292,7 +292,7 @@ abstract class LeaderElectionContract {
     private static LeaderElection.Listener blockingUntil(CountDownLatch end) {
         return new LeaderElection.Listener() {
             @Override
-            public void onGranted(LeaderElection.Granted event) {
+            public void onElected(LeaderElection.Elected event) {
                 try {
                     end.await();
                 } catch (InterruptedException interrupt) {

@@ -117,7 +117,7 @@ class RedisLeaderElectionTests extends LeaderElectionContract {
                 next.election.addListener(new LeaderElection.Listener() {
 
                     @Override
-                    public void onGranted(LeaderElection.Granted event) {
+                    public void onElected(LeaderElection.Elected event) {
                         formerLeads.complete(leader.election.isLeader());
                     }
                 });

@@ -176,7 +176,7 @@ class MemoryLockRegistryTests {
         assertThat(thief.fencingToken()).isGreaterThan(token);
         assertThatExceptionOfType(LockLostException.class)
                 .isThrownBy(lock::unlock)
-                .withMessageContaining("was lost: another took it; see https://");
+                .withMessageContaining("was lost: it was stolen; see https://");
         assertThat(lock.tryLock()).isFalse();
         assertThat(waiting).isNotDone();
         thief.close();
@@ -258,7 +258,7 @@ class MemoryLockRegistryTests {
         RecordingLockListener listener = new RecordingLockListener();
         registry.addListener(listener);
         registry.get("a", BRIEF.withMaxHold(Duration.ofMillis(1_500))).lock();
-        assertThat(listener.uses.get(0).ownerId()).isNotNull();
+        assertThat(listener.uses.get(0).holderId()).isNotNull();
         String lost = "lost a it was held beyond lock.max-hold (1500ms)";
         listener.await(lost);
         assertThat(listener.told)

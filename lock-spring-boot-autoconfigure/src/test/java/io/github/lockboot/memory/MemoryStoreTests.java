@@ -280,7 +280,7 @@ class MemoryStoreTests {
             store.acquire("released " + i, "session-1", Terms.exclusive(TTL, true), true);
             store.unlock("released " + i, "session-1", 0);
             store.acquire("expired " + i, "session-2", Terms.exclusive(TTL, true), true);
-            store.inspect("free " + i);
+            store.show("free " + i);
         }
         assertThat(store.inUse()).isEqualTo(1_000);
         timer.tick(Duration.ofMillis(TTL));

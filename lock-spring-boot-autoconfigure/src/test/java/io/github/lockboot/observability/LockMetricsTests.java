@@ -122,7 +122,9 @@ class LockMetricsTests {
                 .isEqualTo(1);
     }
 
-    /** A scrape would call ours {@code exported_job}, and what asks for {@code job} would get the name of the scrape. */
+    /**
+     * A scrape would call ours {@code exported_job}, and what asks for {@code job} would get the name of the scrape.
+     */
     @Test
     void noTagIsALabelThatPrometheusOrItsTargetsHave() {
         LockMetrics metrics = new LockMetrics(meters);
@@ -160,14 +162,14 @@ class LockMetricsTests {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             lock.wait            | TIMER   | Time from the request for a lock to its outcome
-            lock.hold            | TIMER   | Time for which a lock was held, its release included
-            lock.acquired        | COUNTER | Locks acquired, by where they came from
-            lock.not.acquired    | COUNTER | Waits that ended because another held the lock
+            lock.hold            | TIMER   | Time that a lock was held, including its release
+            lock.acquired        | COUNTER | Acquired locks, by origin
+            lock.not.acquired    | COUNTER | Waits that ended because another caller held the lock
             lock.abandoned       | COUNTER | Waits that were interrupted or cancelled
             lock.unavailable     | COUNTER | Waits that ended because the store was unavailable
             lock.lost            | COUNTER | Holds that were lost before they were released
             lock.stuck           | COUNTER | Holds that exceeded their maximum time
-            lock.both.orders     | COUNTER | Pairs of groups of which threads take locks in both orders
+            lock.both.orders     | COUNTER | Pairs of lock groups acquired in opposite orders
             lock.renewals        | COUNTER | Renewals of leases, by outcome
             lock.release.unknown | COUNTER | Releases that the store did not confirm in time
             lock.held            | GAUGE   | Locks held by this instance

@@ -93,9 +93,8 @@ class AclRuleTests {
     void withoutOneCommandItIsRefused(String allowed) throws Exception {
         String command = allowed.substring(1);
         server.command("ACL", "SETUSER", AclUser.NAME, "-" + command);
-        for (int i = 0;
-                i < MOST_TRIES && !isRefusedAnything();
-                i++) { // the last commands may be overtaken by the end of their connection
+        // Again, because the end of a connection may overtake its last commands.
+        for (int i = 0; i < MOST_TRIES && !isRefusedAnything(); i++) {
             try {
                 useLocks();
             } catch (RuntimeException | AssertionError refused) {
@@ -120,7 +119,10 @@ class AclRuleTests {
         return !AclUser.refusals(server).isEmpty();
     }
 
-    /** All that a lock can come to: it is free, taken, waited for, also without memory, handed over, given up, and a stranger's. */
+    /**
+     * All that a lock can come to: it is free, taken, waited for, also without memory, handed over, given up, and a
+     * stranger's.
+     */
     private static void useLocks() throws Exception {
         server.command("SCRIPT", "FLUSH");
         server.command("FLUSHALL");

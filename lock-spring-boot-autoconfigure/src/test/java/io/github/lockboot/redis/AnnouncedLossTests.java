@@ -39,7 +39,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceClientConfigurat
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-/** A holder knows that Redis has lost its lock long before the next renewal, which is a quarter of an hour away here. */
+/**
+ * A holder knows that Redis has lost its lock long before the next renewal, which is a quarter of an hour away here.
+ */
 class AnnouncedLossTests {
 
     private static final LockOptions LONG = LockOptions.defaults().withTtl(Duration.ofMinutes(45));

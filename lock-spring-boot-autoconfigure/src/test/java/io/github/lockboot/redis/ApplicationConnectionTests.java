@@ -44,8 +44,8 @@ import org.springframework.transaction.support.TransactionTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Locks used while the application's own connection is in the middle of something: neither notices the other. The same with {@code
- * sharingConnections}, where both come from one factory.
+ * Locks used while the application's own connection is in the middle of something: neither notices the other. The same
+ * with {@code sharingConnections}, where both come from one factory.
  */
 @OwnThread
 class ApplicationConnectionTests {

@@ -24,12 +24,8 @@ import io.github.lockboot.LockRegistry;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.RecordingLockListener;
 import io.github.lockboot.autoconfigure.LockAutoConfiguration;
-import io.github.lockboot.fixture.RedisProbe;
-import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.fixture.StoredLock;
 import io.github.lockboot.fixture.TcpProxy;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -37,49 +33,13 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** What locks cost, in commands sent and messages published, counted by Redis. */
-class CommandCountTests {
+class CommandCountTests extends OnOneServer {
 
     /** At the least: the digest of the script, the key, the id and what else is sent. */
     private static final int BYTES_OF_A_COMMAND = 100;
 
-    private RedisServer server;
-    private RedisProbe probe;
-    private TestRegistries registries;
-    private final List<Actor> actors = new ArrayList<>();
-
-    @BeforeEach
-    void start() {
-        server = RedisServer.start();
-        probe = server.probe();
-        registries = TestRegistries.on(server);
-    }
-
-    @AfterEach
-    void stop() {
-        actors.forEach(Actor::close);
-        registries.close();
-        probe.close();
-        server.close();
-    }
-
-    private Actor actor() {
-        Actor actor = new Actor();
-        actors.add(actor);
-        return actor;
-    }
-
     private void resetCounts() {
         probe.command("CONFIG", "RESETSTAT");
-    }
-
-    /** Commands that clients sent for locks; those inside scripts are none. */
-    private long commands() {
-        Map<String, Long> calls = probe.commandCalls();
-        return calls.getOrDefault("evalsha", 0L) + calls.getOrDefault("eval", 0L);
-    }
-
-    private long messages() {
-        return probe.commandCalls().getOrDefault("publish", 0L);
     }
 
     private static void lockAndUnlock(NamedLock lock) {

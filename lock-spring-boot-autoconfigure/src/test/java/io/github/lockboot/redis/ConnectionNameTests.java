@@ -74,8 +74,8 @@ class ConnectionNameTests {
                                     .count()
                             == 2);
             assertThat(namesAt(server)).contains("lock-" + session).hasSizeGreaterThan(2);
-            assertThat(registry)
-                    .hasToString(registry.toString().replaceFirst(",? session.*", "") + ", session " + session);
+            assertThat(registry.describe())
+                    .isEqualTo(registry.describe().replaceFirst(",? session.*", "") + ", session " + session);
             server.command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
             assertThat(lock.isLocked()).isTrue();
             Actor.await(
@@ -129,7 +129,7 @@ class ConnectionNameTests {
     @Test
     void beforeTheFirstUseThereIsNoSession() {
         try (TestRegistries registries = TestRegistries.on(server)) {
-            assertThat(registries.registry().toString()).endsWith(", wait time 10s");
+            assertThat(registries.registry().describe()).endsWith(", wait time 10s");
         }
     }
 

@@ -19,8 +19,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * The application stays connected to a server that has become a replica and is empty, as a Redis that cannot load the data of a newer one. The
- * new master has all locks.
+ * The application stays connected to a server that has become a replica and is empty, as a Redis that cannot load the
+ * data of a newer one. The new master has all locks.
  */
 class DemotedServerTests {
 

@@ -26,7 +26,10 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/** A thread whose lease has run out by the time of day, but not by the monotonic clock: the machine slept, or somebody set the clock. */
+/**
+ * A thread whose lease has run out by the time of day, but not by the monotonic clock: the machine slept, or somebody
+ * set the clock.
+ */
 class DoubtedHoldTests {
 
     private static final Duration TTL = ScriptedEngine.TTL;

@@ -37,8 +37,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * A server that answers our commands with every error Redis has for them and some it has not: before the command has run and
- * after, which is what is read when a command was sent twice and only the second copy was refused.
+ * A server that answers our commands with every error Redis has for them and some it has not: before the command has
+ * run and after, which is what is read when a command was sent twice and only the second copy was refused.
  */
 class FakeServerTests {
 
@@ -57,7 +57,10 @@ class FakeServerTests {
             "@user_script: 37: -READONLY You can't write against a read only replica.",
             "ERR Error running script (call to f_1): @user_script:1: -OOM command not allowed");
 
-    /** They say nothing about whether it ran, or that it never will here, as a redirection that this client does not follow. */
+    /**
+     * They say nothing about whether it ran, or that it never will here, as a redirection that this client does not
+     * follow.
+     */
     static final List<String> OTHER_ERRORS = List.of(
             "MOVED 866 127.0.0.1:1",
             "ASK 866 127.0.0.1:1",

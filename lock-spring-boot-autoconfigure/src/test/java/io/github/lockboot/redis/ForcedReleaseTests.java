@@ -27,8 +27,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * A holder in the process that forces the release knows when the call returns. The next renewal, which would find it, is a quarter of an
- * hour away here, and Redis does not announce what the instance itself has done.
+ * A holder in the process that forces the release knows when the call returns. The next renewal, which would find it,
+ * is a quarter of an hour away here, and Redis does not announce what the instance itself has done.
  */
 class ForcedReleaseTests {
 
@@ -59,7 +59,7 @@ class ForcedReleaseTests {
     private List<String> holders(String name) {
         List<Map<String, Object>> holders =
                 (List<Map<String, Object>>) registry.inspector().stateOf(name).get("holders");
-        return holders.stream().map(holder -> (String) holder.get("owner")).toList();
+        return holders.stream().map(holder -> (String) holder.get("holderId")).toList();
     }
 
     private void force(String name, int which) {

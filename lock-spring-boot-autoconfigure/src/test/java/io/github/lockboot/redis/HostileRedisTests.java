@@ -32,8 +32,8 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Whatever stands in names, in messages on our channels and under our keys: nothing but the documented comes of it, on a real
- * server on which we are a user that may touch the keys and channels under the prefix and no others.
+ * Whatever stands in names, in messages on our channels and under our keys: nothing but the documented comes of it, on
+ * a real server on which we are a user that may touch the keys and channels under the prefix and no others.
  */
 class HostileRedisTests {
 

@@ -19,7 +19,10 @@ import org.springframework.data.redis.connection.RedisClusterConfiguration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** A node joins a Cluster and takes over slots. Lettuce refuses to follow a redirection to it until it has the new topology. */
+/**
+ * A node joins a Cluster and takes over slots. Lettuce refuses to follow a redirection to it until it has the new
+ * topology.
+ */
 class JoinedNodeTests {
 
     private static final List<String> NAMES = List.of("a", "b", "c");

@@ -5,63 +5,28 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.github.lockboot.Actor;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.NamedReadWriteLock;
-import io.github.lockboot.fixture.RedisProbe;
-import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.fixture.StoredLock;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** What readers cost, in commands sent and messages published, counted by Redis. */
-class KindCountTests {
+class KindCountTests extends OnOneServer {
 
     private static final int READERS = 16;
 
-    private RedisServer server;
-    private RedisProbe probe;
-    private TestRegistries registries;
-    private final List<Actor> actors = new ArrayList<>();
-
-    @BeforeEach
-    void start() {
-        server = RedisServer.start();
-        probe = server.probe();
-        registries = TestRegistries.on(server);
-    }
-
-    @AfterEach
-    void stop() {
-        actors.forEach(Actor::close);
-        registries.close();
-        probe.close();
-        server.close();
-    }
-
     private List<Actor> actors(int count) {
-        List<Actor> made = IntStream.range(0, count).mapToObj(i -> new Actor()).toList();
-        actors.addAll(made);
-        return made;
-    }
-
-    private long commands() {
-        return probe.commandCalls().getOrDefault("evalsha", 0L)
-                + probe.commandCalls().getOrDefault("eval", 0L);
+        return Stream.generate(this::actor).limit(count).toList();
     }
 
     /** So many, and on a slow machine at most one renewal in a hundred holds. */
     private void assertCommands(int expected, int holds) {
         assertThat(commands()).isBetween((long) expected, (long) expected + holds / 100);
-    }
-
-    private long messages() {
-        return probe.commandCalls().getOrDefault("publish", 0L);
     }
 
     /** A registry that has connected and whose channel is live: a second reader has it opened. */

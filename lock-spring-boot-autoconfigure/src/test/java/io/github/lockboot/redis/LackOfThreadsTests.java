@@ -23,7 +23,10 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-/** A process that for a while can make no thread, as at the limit of a container: nothing is left of it when there are some again. */
+/**
+ * A process that for a while can make no thread, as at the limit of a container: nothing is left of it when there are
+ * some again.
+ */
 class LackOfThreadsTests {
 
     private static final Terms TERMS = Terms.exclusive(2_000, true);

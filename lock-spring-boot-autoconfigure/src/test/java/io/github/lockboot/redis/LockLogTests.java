@@ -72,8 +72,9 @@ class LockLogTests {
         assertThat(lines.list).singleElement().satisfies(line -> {
             assertThat(line.getLevel()).isEqualTo(Level.WARN);
             assertThat(line.getFormattedMessage())
-                    .isEqualTo("Lock release not confirmed: no group (name digest " + LockNames.digest(NAME)
-                            + "), held for 0 ms by a lease, fencing token 100: it may stay taken for up to its ttl");
+                    .isEqualTo(
+                            "Lock release was not confirmed: no group (name digest " + LockNames.digest(NAME)
+                                    + "), held for 0 ms by a lease, fencing token 100: the lock may stay held for up to its ttl");
         });
     }
 

@@ -27,8 +27,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceClientConfigurat
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * How long a holder believes in a lock that Redis has lost. It measures, so it runs only when asked for: see {@code
- * docs/reliability.md}.
+ * How long a holder believes in a lock that Redis has lost. It measures, so it runs only when asked for: see
+ * {@code docs/reliability.md}.
  */
 @Tag("loss-latency")
 class LossLatencyTests {
@@ -102,7 +102,10 @@ class LossLatencyTests {
                 .allSatisfy((what, soon) -> assertThat(soon).as(what).isLessThan(0.5));
     }
 
-    /** Over RESP2, which has no announcements. Twenty locks are taken half a second apart, so that their renewals are, too. */
+    /**
+     * Over RESP2, which has no announcements. Twenty locks are taken half a second apart, so that their renewals are,
+     * too.
+     */
     private static long[] microsUntilRenewed(Harm harm) throws Exception {
         LettuceClientConfiguration resp2 = LettuceClientConfiguration.builder()
                 .clientOptions(ClientOptions.builder()

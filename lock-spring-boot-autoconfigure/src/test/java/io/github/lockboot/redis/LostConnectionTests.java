@@ -12,11 +12,15 @@ import io.github.lockboot.fixture.RedisTls;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.SslOptions;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 
-/** A failure names why a connection that was lost cannot be made again. */
+/**
+ * A failure names why a connection that was lost cannot be made again, be it the registry's own or one that it shares
+ * with the application.
+ */
 class LostConnectionTests {
 
     private final RedisTls tls = RedisTls.create();
@@ -48,25 +52,28 @@ class LostConnectionTests {
                 () -> reason + " is not in: " + last);
     }
 
-    private static RedisLockRegistry connected(TestRegistries registries) {
-        RedisLockRegistry registry = registries.registry(builder -> builder.commandTimeout(Duration.ofMillis(1_500)));
+    private static RedisLockRegistry connected(TestRegistries registries, boolean sharing) {
+        RedisLockRegistry registry = registries.registry(
+                builder -> (sharing ? builder.sharingConnections() : builder).commandTimeout(Duration.ofMillis(1_500)));
         Await.until("connected", () -> TestRegistries.canLock(registry, "connecting"));
         return registry;
     }
 
-    @Test
-    void nobodyListensAnyMore() {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void nobodyListensAnyMore(boolean sharing) {
         try (TestRegistries registries = TestRegistries.on(server)) {
-            RedisLockRegistry registry = connected(registries);
+            RedisLockRegistry registry = connected(registries, sharing);
             server.kill();
             assertFailsBecauseOf(registry, "Connection refused");
         }
     }
 
-    @Test
-    void thePasswordIsAnother() {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void thePasswordIsAnother(boolean sharing) {
         try (TestRegistries registries = TestRegistries.on(server)) {
-            RedisLockRegistry registry = connected(registries);
+            RedisLockRegistry registry = connected(registries, sharing);
             server.command("CONFIG", "SET", "requirepass", "another");
             try (var probe = server.probe(Duration.ofSeconds(10))) {
                 probe.command("AUTH", "another");
@@ -76,8 +83,9 @@ class LostConnectionTests {
         }
     }
 
-    @Test
-    void theCertificateIsOfAnotherAuthority() {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void theCertificateIsOfAnotherAuthority(boolean sharing) {
         LettuceClientConfiguration trusting = LettuceClientConfiguration.builder()
                 .clientOptions(ClientOptions.builder()
                         .sslOptions(SslOptions.builder()
@@ -89,7 +97,7 @@ class LostConnectionTests {
         RedisStandaloneConfiguration address = new RedisStandaloneConfiguration(server.host(), server.tlsPort());
         try (TestRegistries registries = TestRegistries.on(address, trusting);
                 RedisTls another = RedisTls.create()) {
-            RedisLockRegistry registry = connected(registries);
+            RedisLockRegistry registry = connected(registries, sharing);
             File folder = another.authority().getParent().toFile();
             server.command(
                     "CONFIG",

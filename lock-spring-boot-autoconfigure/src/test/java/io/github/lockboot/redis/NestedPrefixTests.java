@@ -14,7 +14,10 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Two key prefixes of which one begins with the other: {@code x:a} under {@code lock:} is {@code a} under {@code lock:x:}. */
+/**
+ * Two key prefixes of which one begins with the other: {@code x:a} under {@code lock:} is {@code a} under
+ * {@code lock:x:}.
+ */
 class NestedPrefixTests {
 
     private static final LockOptions PATIENT = LockOptions.defaults().withWaitTime(Duration.ofMinutes(1));

@@ -20,8 +20,8 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The registry logs one line when Redis goes away, and one when it is back, and a close ends whatever Redis does. Redis is there when a
- * test begins.
+ * The registry logs one line when Redis goes away, and one when it is back, and a close ends whatever Redis does. Redis
+ * is there when a test begins.
  */
 public abstract class OutageLogContract {
 

@@ -169,7 +169,7 @@ class ProxiedFactoryTests {
     void theLogNamesTheKindOfTheTarget() {
         try (RedisLockRegistry registry = registry(
                 proxyOf(of(new RedisSentinelConfiguration("mymaster", Set.of("127.0.0.1:1")))), settings -> settings)) {
-            assertThat(registry.toString()).startsWith("Redis (sentinel)");
+            assertThat(registry.describe()).startsWith("Redis (sentinel)");
         }
     }
 

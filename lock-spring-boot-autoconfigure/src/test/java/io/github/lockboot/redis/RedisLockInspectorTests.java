@@ -1,6 +1,7 @@
 package io.github.lockboot.redis;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.lockboot.Actor;
@@ -21,7 +22,7 @@ class RedisLockInspectorTests {
     private Notification check() {
         CompletableFuture<Notification> asked = CompletableFuture.supplyAsync(inspector::check);
         Actor.await("it asks", () -> scripted.sentCount() == 1);
-        scripted.next("inspect").answer(Reply.Plain.FREE);
+        scripted.next("show").answer(new Reply.Shown(-2, 0, 0, List.of(), ""));
         return asked.join();
     }
 

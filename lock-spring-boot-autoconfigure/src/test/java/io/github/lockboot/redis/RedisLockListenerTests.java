@@ -102,7 +102,7 @@ class RedisLockListenerTests extends LockListenerContract {
             Object state = new StringRedisTemplate(registries.connectionFactory())
                     .opsForValue()
                     .get("lock:owner");
-            assertThat(use.ownerId()).isEqualTo(StoredLock.of(state).owner());
+            assertThat(use.holderId()).isEqualTo(StoredLock.of(state).owner());
             assertThat(use.fencingToken()).isEqualTo(lease.fencingToken());
         }
     }

@@ -77,7 +77,7 @@ class RedisLockRegistryBuilderTests {
         Duration longest = Duration.ofSeconds(Long.MAX_VALUE, 999_999_999);
         try (RedisLockRegistry registry =
                 builder.defaults(LockOptions.defaults().withWaitTime(longest)).build()) {
-            assertThat(registry.toString()).contains(", wait time 106751991167300d");
+            assertThat(registry.describe()).contains(", wait time 106751991167300d");
         }
     }
 }

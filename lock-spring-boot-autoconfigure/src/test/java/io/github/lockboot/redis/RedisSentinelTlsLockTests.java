@@ -14,7 +14,9 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The contract on a master that Sentinels watch, both asked over TLS, as a user that may do no more than locks need. */
+/**
+ * The contract on a master that Sentinels watch, both asked over TLS, as a user that may do no more than locks need.
+ */
 @Tag("full")
 class RedisSentinelTlsLockTests extends LockRegistryContract {
 

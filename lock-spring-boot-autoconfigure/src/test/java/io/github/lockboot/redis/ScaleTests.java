@@ -11,48 +11,21 @@ import io.github.lockboot.Figures;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.NamedLock;
-import io.github.lockboot.fixture.RedisProbe;
-import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.fixture.StoredLock;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What a lock takes of the network and of memory: the figures that docs/scale.md multiplies. {@link Figures} has them all. */
+/**
+ * What a lock takes of the network and of memory: the figures that docs/scale.md multiplies. {@link Figures} has them
+ * all.
+ */
 @Tag("full")
-class ScaleTests {
+class ScaleTests extends OnOneServer {
 
     private static final int MANY = 10_000;
     private static final LockOptions PATIENT = LockOptions.defaults().withWaitTime(Duration.ofMinutes(10));
-
-    private RedisServer server;
-    private RedisProbe probe;
-    private TestRegistries registries;
-    private final List<Actor> actors = new ArrayList<>();
-
-    @BeforeEach
-    void start() {
-        server = RedisServer.start();
-        probe = server.probe();
-        registries = TestRegistries.on(server);
-    }
-
-    @AfterEach
-    void stop() {
-        actors.forEach(Actor::close);
-        registries.close();
-        probe.close();
-        server.close();
-    }
-
-    private Actor actor() {
-        Actor actor = new Actor();
-        actors.add(actor);
-        return actor;
-    }
 
     /** @param traffic {@code input} or {@code output}, as Redis sees it */
     private long bytes(String traffic) {
@@ -116,10 +89,6 @@ class ScaleTests {
                 commands / handOvers, in / handOvers, out / handOvers);
         assertThat(handOvers).isPositive();
         assertThat(commands / handOvers).isBetween(0.9, 1.2);
-    }
-
-    private long messages() {
-        return probe.commandCalls().getOrDefault("publish", 0L);
     }
 
     @Test

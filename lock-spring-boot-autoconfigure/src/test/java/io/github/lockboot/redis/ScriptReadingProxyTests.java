@@ -124,8 +124,8 @@ class ScriptReadingProxyTests {
         assertThat(registries.registry().check().join())
                 .containsExactly(new Finding(
                         false,
-                        "A proxy before Redis refuses the text of the scripts of locks (" + refusal + ")",
-                        "switch its check of scripts off, as script_check_enable=0 does on Alibaba Cloud, or connect to Redis"
+                        "A proxy in front of Redis rejects the lock scripts (" + refusal + ")",
+                        "disable its script check, as script_check_enable=0 does on Alibaba Cloud, or connect to Redis"
                                 + " without it"));
     }
 }

@@ -79,10 +79,10 @@ class SelfCheckTests {
                             .withTtl(Duration.ofMillis(1_500))
                             .withoutRenewal()));
             String rest = "(standalone): key prefix 'app:lock:', ttl 1s500ms, not renewed, wait time 10s";
-            assertThat(registry).hasToString("Redis " + rest);
+            assertThat(registry.describe()).isEqualTo("Redis " + rest);
             registry.check().join();
-            assertThat(registry)
-                    .hasToString(server.product() + " " + rest + ", session "
+            assertThat(registry.describe())
+                    .isEqualTo(server.product() + " " + rest + ", session "
                             + registry.inspector().session());
         }
     }
@@ -112,7 +112,7 @@ class SelfCheckTests {
         gone.close();
         assertThat(check(configuration)).singleElement().satisfies(finding -> {
             assertThat(finding.problem())
-                    .startsWith("Redis could not be asked (")
+                    .startsWith("Redis could not be checked (")
                     .contains("refused");
             assertThat(finding.action()).startsWith("check spring.data.redis.* and the network");
         });
@@ -124,7 +124,7 @@ class SelfCheckTests {
             assertThat(check(at(replica)))
                     .singleElement()
                     .satisfies(finding -> assertThat(finding.toString())
-                            .startsWith("Redis does not run the scripts of locks (")
+                            .startsWith("Redis rejected the lock scripts (")
                             .contains("READONLY ")
                             .contains("): use a master that accepts writes"));
         }
@@ -143,7 +143,7 @@ class SelfCheckTests {
             assertThat(check(at(without)))
                     .singleElement()
                     .satisfies(finding -> assertThat(finding.toString())
-                            .startsWith("Redis does not run the scripts of locks (")
+                            .startsWith("Redis rejected the lock scripts (")
                             .contains(refusal)
                             .contains(", a server with Lua, "));
         }
@@ -183,9 +183,9 @@ class SelfCheckTests {
             RedisConfiguration redis, LettuceClientConfiguration client, boolean announced) {
         try (TestRegistries registries = TestRegistries.on(redis, client)) {
             RedisLockRegistry registry = registries.connected();
-            assertThat(registry.toString()).doesNotContain(NO_ANNOUNCEMENTS);
+            assertThat(registry.describe()).doesNotContain(NO_ANNOUNCEMENTS);
             assertThat(registry.check().join()).isEmpty();
-            assertThat(registry.toString().endsWith(NO_ANNOUNCEMENTS)).isEqualTo(!announced);
+            assertThat(registry.describe().endsWith(NO_ANNOUNCEMENTS)).isEqualTo(!announced);
         }
     }
 
@@ -210,7 +210,7 @@ class SelfCheckTests {
                         .singleElement()
                         .satisfies(finding -> {
                             assertThat(finding.problem())
-                                    .startsWith("Redis does not run the scripts of locks (")
+                                    .startsWith("Redis rejected the lock scripts (")
                                     .containsPattern("permission|can't (run|access|publish)");
                             assertThat(finding.action())
                                     .isEqualTo(
@@ -317,7 +317,7 @@ class SelfCheckTests {
                 assertThat(registry.check().join()).isEmpty();
                 server.command("CONFIG", "SET", "maxmemory-policy", "allkeys-lfu");
                 assertThat(registry.check().join()).hasSize(1);
-                assertThat(registry.toString()).endsWith(NO_ANNOUNCEMENTS);
+                assertThat(registry.describe()).endsWith(NO_ANNOUNCEMENTS);
             }
         }
     }

@@ -75,7 +75,7 @@ class SlowFirstConnectionTests {
         try (LogReader log = new LogReader()) {
             assertThat(registry.check().join())
                     .singleElement()
-                    .satisfies(finding -> assertThat(finding.problem()).startsWith("Redis could not be asked ("));
+                    .satisfies(finding -> assertThat(finding.problem()).startsWith("Redis could not be checked ("));
             proxy.pass();
             Actor.await(
                     "the warning",

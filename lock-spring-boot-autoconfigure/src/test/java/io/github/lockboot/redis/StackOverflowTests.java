@@ -184,8 +184,8 @@ class StackOverflowTests {
     }
 
     /**
-     * The thread lives on, so that nothing but the failed release itself can tell. With no stack at all it cannot even find its hold;
-     * then that ends with the thread.
+     * The thread lives on, so that nothing but the failed release itself can tell. With no stack at all it cannot even
+     * find its hold; then that ends with the thread.
      */
     @Test
     void aReleaseDeeperThanItsLockReleases() throws Exception {
@@ -225,8 +225,8 @@ class StackOverflowTests {
     }
 
     /**
-     * At depths about the limit, so that the stack is used up at each step of the call. The thread lives on. What the first call did not
-     * do, the second one does.
+     * At depths about the limit, so that the stack is used up at each step of the call. The thread lives on. What the
+     * first call did not do, the second one does.
      */
     @Test
     void aReleaseThatOverflowsIsDoneByItselfOrByTheNextOne() throws Exception {

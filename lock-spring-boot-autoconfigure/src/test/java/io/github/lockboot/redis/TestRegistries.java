@@ -57,7 +57,9 @@ public final class TestRegistries implements AutoCloseable {
         return registry;
     }
 
-    /** One that has connected: its first command loads classes, which on a busy machine takes longer than a command may. */
+    /**
+     * One that has connected: its first command loads classes, which on a busy machine takes longer than a command may.
+     */
     public RedisLockRegistry connected() {
         RedisLockRegistry registry = registry();
         Await.until("connected", () -> canLock(registry, "connecting"));

@@ -59,7 +59,7 @@ class UnusedRegistryTests {
         Actor.get(registry.drain(Duration.ofMinutes(1)));
         registry.close();
         registry.close();
-        assertThat(registry.toString()).startsWith("Redis (standalone)");
+        assertThat(registry.describe()).startsWith("Redis (standalone)");
         assertThat(made).isEmpty();
     }
 

@@ -8,8 +8,8 @@ import java.lang.annotation.Target;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 
 /**
- * A bean that needs locks. With {@code lock.enabled=false} only the red packets are left, which show what happens without
- * locks.
+ * A bean that needs locks. With {@code lock.enabled=false} only the red packets are left, which show what happens
+ * without locks.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

@@ -98,7 +98,7 @@ class ShutdownTests {
             assertThat(sample.process().waitFor(LONG.toSeconds(), TimeUnit.SECONDS))
                     .isTrue();
             assertThat(keys())
-                    .as("those of others, and those that stay taken until their time")
+                    .as("those of others, and those that stay held until their time")
                     .contains("lock:slow:b")
                     .isSubsetOf("lock:slow:b", "lock:kept:d", "lock:draw");
             assertThat(elsewhere.isValid()).isTrue();

@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * 2,000 grabs by 200 openids, spread over two instances of the sample that share one Redis, as many at a time as the two
- * have request threads.
+ * 2,000 grabs by 200 openids, spread over two instances of the sample that share one Redis, as many at a time as the
+ * two have request threads.
  */
 class TwoInstancesTests {
 

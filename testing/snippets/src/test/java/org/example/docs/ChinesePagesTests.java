@@ -10,7 +10,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** A page in Chinese has what its twin in English has: sections with the same anchors, the same blocks, tables of the same length. */
+/**
+ * A page in Chinese has what its twin in English has: sections with the same anchors, the same blocks, tables of the
+ * same length.
+ */
 @Tag("this-build")
 class ChinesePagesTests {
 

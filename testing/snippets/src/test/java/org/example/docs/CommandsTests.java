@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A block without a language is what a reader types in a clone. That, and every such command in a text or table, names scripts, modules,
- * profiles and tests that exist. Most of them take too long to be run here.
+ * A block without a language is what a reader types in a clone. That, and every such command in a text or table, names
+ * scripts, modules, profiles and tests that exist. Most of them take too long to be run here.
  */
 @Tag("this-build")
 class CommandsTests {

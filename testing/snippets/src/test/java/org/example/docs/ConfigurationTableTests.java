@@ -14,7 +14,10 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
-/** The properties in docs/properties.md are those that Spring Boot offers to editors, as they are told there; both READMEs have the main ones. */
+/**
+ * The properties in docs/properties.md are those that Spring Boot offers to editors, as they are told there; both
+ * READMEs have the main ones.
+ */
 @Tag("this-build")
 class ConfigurationTableTests {
 

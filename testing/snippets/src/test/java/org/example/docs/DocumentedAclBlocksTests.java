@@ -36,8 +36,8 @@ import org.springframework.context.annotation.Configuration;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * With each block of docs/operations.md alone, an application starts with {@code lock.startup-check=fail}, its locks work, its health is
- * what the page says, and Redis refuses the user nothing.
+ * With each block of docs/operations.md alone, an application starts with {@code lock.startup-check=fail}, its locks
+ * work, its health is what the page says, and Redis refuses the user nothing.
  */
 @Tag("this-build")
 class DocumentedAclBlocksTests {

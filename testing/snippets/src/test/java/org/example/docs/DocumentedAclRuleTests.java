@@ -27,8 +27,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What the page has an administrator paste makes a user with the rule of {@link AclUser}, which {@code AclRuleTests} shows to be enough
- * and as short as it can be.
+ * What the page has an administrator paste makes a user with the rule of {@link AclUser}, which {@code AclRuleTests}
+ * shows to be enough and as short as it can be.
  */
 @Tag("this-build")
 class DocumentedAclRuleTests {

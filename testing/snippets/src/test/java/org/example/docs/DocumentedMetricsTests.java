@@ -86,7 +86,10 @@ class DocumentedMetricsTests {
         assertThat(scraped()).containsAll(find("\\b(lock_\\w+)", String.join(" ", variables)));
     }
 
-    /** Prometheus gives what it scrapes the labels {@code job} and {@code instance}, and renames those that the metric has itself. */
+    /**
+     * Prometheus gives what it scrapes the labels {@code job} and {@code instance}, and renames those that the metric
+     * has itself.
+     */
     @Test
     void theDashboardAsksForLabelsThatAMetricHasAfterAScrape() throws IOException {
         lead();

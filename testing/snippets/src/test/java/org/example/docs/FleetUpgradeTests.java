@@ -22,7 +22,9 @@ import org.springframework.test.context.TestPropertySource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/** What docs/recipes.md says of instances with other settings: here the application is the release between two prefixes. */
+/**
+ * What docs/recipes.md says of instances with other settings: here the application is the release between two prefixes.
+ */
 @TestPropertySource(properties = {"lock.key-prefix=lock:shop:", "lock.wait-time=0"})
 class FleetUpgradeTests extends OnRedis {
 

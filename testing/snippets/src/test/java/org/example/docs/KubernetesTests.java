@@ -11,7 +11,9 @@ import org.yaml.snakeyaml.Yaml;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What docs/recipes.md shows of Kubernetes: the deployment leaves the application the time that its properties ask for. */
+/**
+ * What docs/recipes.md shows of Kubernetes: the deployment leaves the application the time that its properties ask for.
+ */
 @SuppressWarnings("unchecked") // maps of maps
 class KubernetesTests {
 

@@ -124,7 +124,7 @@ class Consumers {
 
     // tag::events
     @EventListener
-    void on(LeaderElection.Granted event) {
+    void on(LeaderElection.Elected event) {
         startConsuming();
     }
 
@@ -148,7 +148,7 @@ class Consumers {
 class LeaderEventsForIntegration {
 
     @EventListener
-    OnGrantedEvent on(LeaderElection.Granted event) {
+    OnGrantedEvent on(LeaderElection.Elected event) {
         return new OnGrantedEvent(this, () -> true, event.role()); // Spring publishes what a listener returns
     }
 

@@ -10,17 +10,17 @@ import io.github.lockboot.DistributedLock;
 import io.github.lockboot.DistributedLock.Release;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockContext;
+import io.github.lockboot.LockListener;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
+import io.github.lockboot.LockUse;
 import io.github.lockboot.NamedLock;
-import io.github.lockboot.observability.LockEvent;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
-import org.springframework.context.event.EventListener;
 import org.springframework.stereotype.Component;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -144,11 +144,11 @@ class Exports {
     }
 }
 
-// tag::event
+// tag::listener
 @Component
-class LostLocks {
+class LostLocks implements LockListener {
 
-    // end::event
+    // end::listener
     final List<String> reasons = new CopyOnWriteArrayList<>();
 
     private final Alarms alarms = (group, reason) -> reasons.add(group + ": " + reason);
@@ -157,10 +157,10 @@ class LostLocks {
         void raise(String group, String reason);
     }
 
-    // tag::event
-    @EventListener
-    void on(LockEvent.Lost lost) {
-        alarms.raise(lost.lock().group(), lost.reason());
+    // tag::listener
+    @Override
+    public void lost(LockUse use, Duration held, String reason) { // on a thread of the registry
+        alarms.raise(use.group(), reason);
     }
 }
-// end::event
+// end::listener

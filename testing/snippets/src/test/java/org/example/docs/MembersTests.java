@@ -15,7 +15,10 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What pages write as {@code Type.member}, where the library has such a type. The change log also names what was removed. */
+/**
+ * What pages write as {@code Type.member}, where the library has such a type. The change log also names what was
+ * removed.
+ */
 class MembersTests {
 
     private static final Path SOURCES = Page.ROOT.resolve("lock-spring-boot-autoconfigure/src/main/java");

@@ -41,7 +41,10 @@ import org.springframework.test.context.DynamicPropertySource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/** What docs/operations.md has an operator type, and what it shows of the endpoints, on a web application and a real Redis. */
+/**
+ * What docs/operations.md has an operator type, and what it shows of the endpoints, on a web application and a real
+ * Redis.
+ */
 @DirtiesContext
 @SpringBootTest(
         webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
@@ -130,8 +133,8 @@ class OperationsTests {
                     .hasSizeGreaterThanOrEqualTo(2)
                     .allMatch(client -> client.contains(" name=shop-lock-" + session + " "))
                     .allMatch(client -> client.contains(" addr="));
-            assertThat(get("locks")).contains(":\"" + session + "\"}").contains("\"owner\":\"" + session);
-            assertThat(registry.toString()).as("what the log says at the start").endsWith(", session " + session);
+            assertThat(get("locks")).contains(":\"" + session + "\"}").contains("\"holderId\":\"" + session);
+            assertThat(registry.describe()).as("what the log says at the start").endsWith(", session " + session);
             lease.close();
             waiting.get(60, TimeUnit.SECONDS).close();
         }

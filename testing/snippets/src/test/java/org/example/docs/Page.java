@@ -115,7 +115,10 @@ record Page(Path file, List<String> lines) {
         return links;
     }
 
-    /** By GitHub's rule: letters, digits, hyphens and underscores in lower case, spaces as hyphens, repetitions numbered. */
+    /**
+     * By GitHub's rule: letters, digits, hyphens and underscores in lower case, spaces as hyphens, repetitions
+     * numbered.
+     */
     Set<String> anchors() {
         Set<String> anchors = new HashSet<>();
         Map<String, Integer> seen = new HashMap<>();
@@ -143,8 +146,8 @@ record Page(Path file, List<String> lines) {
     }
 
     /**
-     * The lines below each heading, without blocks, by the anchor that the heading names in HTML, or else by GitHub's. The title of the
-     * page has no anchor here.
+     * The lines below each heading, without blocks, by the anchor that the heading names in HTML, or else by GitHub's.
+     * The title of the page has no anchor here.
      */
     Map<String, List<String>> sections() {
         Map<String, List<String>> sections = new LinkedHashMap<>();

@@ -14,8 +14,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * What pages may show: whole files of {@code snippets/}, and in files that are run what stands between {@code tag::name} and
- * {@code end::name}, in one part or several. A region is named {@code File.java#name}, with the file's extension left out for Java.
+ * What pages may show: whole files of {@code snippets/}, and in files that are run what stands between
+ * {@code tag::name} and {@code end::name}, in one part or several. A region is named {@code File.java#name}, with the
+ * file's extension left out for Java.
  */
 final class Regions {
 

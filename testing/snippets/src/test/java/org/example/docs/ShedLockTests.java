@@ -85,7 +85,9 @@ class ShedLockTests {
     // --- the provider -----------------------------------------------------------------------------------------
 
     // tag::provider
-    /** Keeps the locks of ShedLock in a registry: renewed while the process lives, and free a ttl after it was killed. */
+    /**
+     * Keeps the locks of ShedLock in a registry: renewed while the process lives, and free a ttl after it was killed.
+     */
     record RegistryLockProvider(LockRegistry registry) implements LockProvider {
 
         @Override

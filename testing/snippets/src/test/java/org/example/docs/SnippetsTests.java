@@ -15,10 +15,10 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Every block of Java, YAML, XML, SQL, JSON, commands of a shell and commands of Redis on a page is a region of a file that the build
- * compiles, runs or compares, and every block of Gradle's Kotlin is a file with the version of the build. Which one, a comment above the
- * block says: {@code <!-- snippet: File#region -->}. With {@code -Dsnippets.update} the pages are rewritten from the
- * regions instead.
+ * Every block of Java, YAML, XML, SQL, JSON, commands of a shell and commands of Redis on a page is a region of a file
+ * that the build compiles, runs or compares, and every block of Gradle's Kotlin is a file with the version of the
+ * build. Which one, a comment above the block says: {@code <!-- snippet: File#region -->}. With
+ * {@code -Dsnippets.update} the pages are rewritten from the regions instead.
  */
 @Tag("this-build")
 class SnippetsTests {

@@ -21,8 +21,8 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The versions that pages and other files name are those that the tests run on: lines of Spring Boot as {@code testing/matrix/run} has
- * them, other libraries as the applications of the matrix have them.
+ * The versions that pages and other files name are those that the tests run on: lines of Spring Boot as
+ * {@code testing/matrix/run} has them, other libraries as the applications of the matrix have them.
  */
 @Tag("this-build")
 class VersionsTests {

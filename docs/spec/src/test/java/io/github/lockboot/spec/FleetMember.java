@@ -23,9 +23,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
- * A process of a fleet: each of its threads takes locks of every kind at random, works for a moment, and lets go, or makes
- * {@linkplain StrayCalls stray calls}, if the names of the locks say so. It reads the names from its input, a line for each set, and ends
- * with its input.
+ * A process of a fleet: each of its threads takes locks of every kind at random, works for a moment, and lets go, or
+ * makes {@linkplain StrayCalls stray calls}, if the names of the locks say so. It reads the names from its input, a
+ * line for each set, and ends with its input.
  */
 final class FleetMember {
 
@@ -40,7 +40,9 @@ final class FleetMember {
             "transfer", LuaScript.TRANSFER,
             "cancel", LuaScript.CANCEL);
 
-    /** What is taken of a lock, whose name ends with a number: it exclusively (0), as a reader (1), limited to 2 or 3. */
+    /**
+     * What is taken of a lock, whose name ends with a number: it exclusively (0), as a reader (1), limited to 2 or 3.
+     */
     private static final List<String> KINDS = List.of("00000", "00011", "02223", "01123");
 
     private static volatile List<String> names = List.of();

@@ -24,8 +24,8 @@ import com.github.difflib.unifieddiff.UnifiedDiffReader;
 import org.springframework.util.FileSystemUtils;
 
 /**
- * The library with one rule of the protocol broken, by a patch of its sources in {@code mutants}. A patch of a script also breaks the
- * rule in the model of the scripts, which is in the sources of the tests.
+ * The library with one rule of the protocol broken, by a patch of its sources in {@code mutants}. A patch of a script
+ * also breaks the rule in the model of the scripts, which is in the sources of the tests.
  *
  * @param folder has the classes and the scripts that differ; it belongs before the library on a class path
  */
@@ -130,8 +130,8 @@ record Mutant(String name, Path folder) {
     }
 
     /**
-     * {@return a loader of all classes of this library and its tests anew, with this mutant before them} It takes the classes of this
-     * package, and those of others, from its parent.
+     * {@return a loader of all classes of this library and its tests anew, with this mutant before them} It takes the
+     * classes of this package, and those of others, from its parent.
      */
     ClassLoader loader() {
         return new Loader(Stream.of(classPath().split(File.pathSeparator))

@@ -25,8 +25,8 @@ import static org.junit.platform.engine.discovery.ClassNameFilter.includeClassNa
 import static org.junit.platform.launcher.TagFilter.excludeTags;
 
 /**
- * Tells which tests of the library notice a mutant: those of the engine and of the scripts that fail on it, or if none does, those on a
- * real Redis. Each mutant has a process of its own.
+ * Tells which tests of the library notice a mutant: those of the engine and of the scripts that fail on it, or if none
+ * does, those on a real Redis. Each mutant has a process of its own.
  */
 final class NoticedBy {
 

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.core.script.DigestUtils;
 
 /**
- * What MONITOR showed of one key, as lines of RedisTrace.tla: each run of a script with what it stored and published. A key that was
- * removed by another command begins a new trace.
+ * What MONITOR showed of one key, as lines of RedisTrace.tla: each run of a script with what it stored and published. A
+ * key that was removed by another command begins a new trace.
  */
 final class RedisTrace {
 
@@ -259,7 +259,9 @@ final class RedisTrace {
         return seen == 0 ? 0 : seen - tokens;
     }
 
-    /** How many tokens the first in the queue had, if the script granted it the lock and took it back at once; else 0. */
+    /**
+     * How many tokens the first in the queue had, if the script granted it the lock and took it back at once; else 0.
+     */
     private static long tokensOfTheFirst(StoredLock before, StoredLock after, Shown run) {
         if (before.queue().isEmpty() || before.holders().stream().allMatch(each -> each.until() > run.end() / 1_000)) {
             return 0;

@@ -10,9 +10,9 @@ import io.github.lockboot.redis.protocol.LuaScript;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
- * Runs scripts in an order in which no engine sends them, but in which a network may deliver them: late, twice, for an id that has ended
- * or has been granted the lock again. A few ids are used by all; the ttl and kind of each are always the same. Some ids never ask for the lock,
- * and are given the holds of others.
+ * Runs scripts in an order in which no engine sends them, but in which a network may deliver them: late, twice, for an
+ * id that has ended or has been granted the lock again. A few ids are used by all; the ttl and kind of each are always
+ * the same. Some ids never ask for the lock, and are given the holds of others.
  */
 final class StrayCalls {
 

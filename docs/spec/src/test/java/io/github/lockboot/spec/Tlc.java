@@ -31,7 +31,10 @@ final class Tlc {
      */
     record Result(String violated, int length, String figures, String output) {}
 
-    /** Checks a module with a configuration; both are files of the folder. Traces are in {@code traces} under the work folder. */
+    /**
+     * Checks a module with a configuration; both are files of the folder. Traces are in {@code traces} under the work
+     * folder.
+     */
     static Result check(Path folder, String module, String configuration, Path work, String... options) {
         Path ownModules = work.resolve("modules"); // TLC unpacks its modules there, and removes them at its end
         List<String> command = new ArrayList<>(List.of(

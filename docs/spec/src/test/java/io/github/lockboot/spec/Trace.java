@@ -11,9 +11,10 @@ import java.util.Set;
 import io.github.lockboot.fixture.StoredLock;
 
 /**
- * What was seen of one lock, as lines of Trace.tla. Ids are numbered: a client of the model is what one JVM wants under one id
- * at a time, so an id gets the first client of its JVM that is at rest, and the id that an unlock queues gets the client of
- * that unlock. Fences count from the begin of the trace. Time passes in whole milliseconds, by lines of their own.
+ * What was seen of one lock, as lines of Trace.tla. Ids are numbered: a client of the model is what one JVM wants under
+ * one id at a time, so an id gets the first client of its JVM that is at rest, and the id that an unlock queues gets
+ * the client of that unlock. Fences count from the begin of the trace. Time passes in whole milliseconds, by lines of
+ * their own.
  */
 final class Trace {
 

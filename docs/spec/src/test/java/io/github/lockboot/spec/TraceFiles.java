@@ -10,8 +10,9 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * The traces in the folder that the system property {@code traces} names, in order of their names. A file {@code .monitor} is the output of
- * MONITOR and has several; one {@code .acknowledged} is of leases that have to be acknowledged.
+ * The traces in the folder that the system property {@code traces} names, in order of their names. A file
+ * {@code .monitor} is the output of MONITOR and has several; one {@code .acknowledged} is of leases that have to be
+ * acknowledged.
  */
 public final class TraceFiles {
 

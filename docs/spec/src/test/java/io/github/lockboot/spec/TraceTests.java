@@ -33,8 +33,8 @@ class TraceTests {
     private static final int TRACES = Integer.getInteger("traces", 300);
 
     /**
-     * So many schedules are looked through for some in which a mutant does anything else than the library, and so many of those are judged at
-     * a time, until one is rejected.
+     * So many schedules are looked through for some in which a mutant does anything else than the library, and so many
+     * of those are judged at a time, until one is rejected.
      */
     private static final int LOOKED_THROUGH = 3_000;
 
@@ -42,7 +42,10 @@ class TraceTests {
 
     private static final long NOT_RANDOM = SpecifiedSchedule.OLDER_ANSWER;
 
-    /** What others show: {@link AcknowledgedTraceTests} the rules of the connection, {@link RedisTraceTests} the three that matter so rarely. */
+    /**
+     * What others show: {@link AcknowledgedTraceTests} the rules of the connection, {@link RedisTraceTests} the three
+     * that matter so rarely.
+     */
     private static final Set<String> UNSEEN =
             Set.of("renew-unacknowledged", "wait-elsewhere", "queue-holder", "reacquire-kind", "transfer-unnumbered");
 

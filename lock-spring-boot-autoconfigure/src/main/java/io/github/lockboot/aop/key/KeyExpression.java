@@ -35,8 +35,8 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ObjectUtils;
 
 /**
- * A key expression or a condition, parsed. A {@code +} that is part of a key is not left to SpEL, which adds numbers and writes null
- * as "null": with both, different arguments could share a lock.
+ * A key expression or a condition, parsed. A {@code +} that is part of a key is not left to SpEL, which adds numbers
+ * and writes null as "null": with both, different arguments could share a lock.
  *
  * <p>No message has a value of a call in it, because keys can be personal data.
  */
@@ -251,7 +251,10 @@ public final class KeyExpression {
         return nonEmpty(textOf(valueIn(call), "gives "));
     }
 
-    /** @throws IllegalArgumentException if the arguments give no collection or array, an empty one, or an element that is not a key */
+    /**
+     * @throws IllegalArgumentException if the arguments give no collection or array, an empty one, or an element that
+     *     is not a key
+     */
     public List<String> evaluateElements(EvaluationContext call) {
         Object value = valueIn(call);
         if (!(value instanceof Collection || ObjectUtils.isArray(value))) {
@@ -312,14 +315,9 @@ public final class KeyExpression {
     /** The same for equal decimals of different scales, and for both zeros. */
     private String textOfNumber(Number number, String subject) {
         if (number instanceof BigDecimal decimal) {
-            if (decimal.signum() == 0) {
-                return "0";
-            }
-            if ((long) decimal.precision() - decimal.scale() <= LockNames.MAX_LENGTH) {
-                BigDecimal shortest = decimal.stripTrailingZeros();
-                if (shortest.scale() <= LockNames.MAX_LENGTH) {
-                    return shortest.toPlainString();
-                }
+            BigDecimal shortest = decimal.stripTrailingZeros();
+            if (Math.max((long) shortest.precision() - shortest.scale(), shortest.scale()) <= LockNames.MAX_LENGTH) {
+                return shortest.toPlainString();
             }
             throw refusal(subject + "a number of more than " + LockNames.MAX_LENGTH + " digits", "pass one with fewer");
         }

@@ -18,21 +18,19 @@ final class KeyTypes {
 
     private KeyTypes() {}
 
-    /** Types of the application are no keys, even if they are numbers or text: {@code toString()} may give the object's identity. */
+    /**
+     * Types of the application are no keys, even if they are numbers or text: {@code toString()} may give the object's
+     * identity.
+     */
     static boolean isKey(Class<?> type) {
         String place = type.getPackageName();
         return Enum.class.isAssignableFrom(type)
-                || isNumber(type)
+                || Number.class.isAssignableFrom(type) && (place.equals("java.lang") || place.equals("java.math"))
                 || CharSequence.class.isAssignableFrom(type) && place.startsWith("java.")
                 || place.equals("java.time") && isTime(type)
                 || type == UUID.class
                 || type == Character.class
                 || type == Boolean.class;
-    }
-
-    static boolean isNumber(Class<?> type) {
-        String place = type.getPackageName();
-        return Number.class.isAssignableFrom(type) && (place.equals("java.lang") || place.equals("java.math"));
     }
 
     /** In {@code java.time} these write themselves as ISO 8601 says. */

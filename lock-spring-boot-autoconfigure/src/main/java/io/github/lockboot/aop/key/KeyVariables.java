@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BiConsumer;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
@@ -35,8 +36,8 @@ import org.springframework.expression.spel.support.StandardTypeLocator;
 import org.springframework.util.ClassUtils;
 
 /**
- * What the expressions of a method may name: its parameters as {@code #openid}, {@code #p0} or {@code #a0}, {@code #root} and
- * {@code @bean}.
+ * What the expressions of a method may name: its parameters as {@code #openid}, {@code #p0} or {@code #a0},
+ * {@code #root} and {@code @bean}.
  */
 public final class KeyVariables {
 
@@ -45,6 +46,9 @@ public final class KeyVariables {
     /** What Spring's cache abstraction has in its {@code #root} for the same. */
     private static final Map<String, String> PROPERTIES_OF_CACHES =
             Map.of("methodName", "#root.method.name", "targetClass", "#root.target.class.name");
+
+    private static final Pattern VARIABLE = Pattern.compile("([\\p{L}\\p{N}]?)#([\\p{L}_]\\w*)");
+    private static final Set<String> OF_TEMPLATES = Set.of("#root", "#this");
 
     private final Method method;
     private final Class<?> targetClass;
@@ -56,7 +60,8 @@ public final class KeyVariables {
 
     /**
      * @param method that is called
-     * @param named whose parameters have the names that count: the one with the annotation, which the other overrides or implements
+     * @param named whose parameters have the names that count: the one with the annotation, which the other overrides
+     *     or implements
      * @param targetClass says what the type parameters are
      * @param description names the method in messages
      */
@@ -94,8 +99,8 @@ public final class KeyVariables {
     // --- what an expression names -----------------------------------------------------------------------------
 
     /**
-     * Finds references that cannot be resolved. SpEL would evaluate an unknown variable to null, and others would fail at the first
-     * call.
+     * Finds references that cannot be resolved. SpEL would evaluate an unknown variable to null, and others would fail
+     * at the first call.
      */
     void check(SpelNode root, BiConsumer<String, String> findings) {
         check(root, true, true, findings);
@@ -178,13 +183,27 @@ public final class KeyVariables {
         return index != null ? ResolvableType.forMethodParameter(method, index, targetClass) : ResolvableType.NONE;
     }
 
-    /** {@return whether an expression may name it with a #} */
-    public boolean has(String name) {
+    /**
+     * {@return the first variable in a text that is not an expression, such as {@code #id}; null if there is none}
+     * Within a word, a # is text, unless a parameter has the name that follows it. A template has its own #root.
+     */
+    public @Nullable String findIn(String text) {
+        return VARIABLE.matcher(text)
+                .results()
+                .filter(found -> found.group(1).isEmpty() || has(found.group(2)))
+                .map(found -> "#" + found.group(2))
+                .filter(name -> !text.contains("#{") || !OF_TEMPLATES.contains(name))
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** Whether an expression may name it with a #. */
+    private boolean has(String name) {
         return indexes.containsKey(name) || name.equals("root");
     }
 
-    /** {@return what to write instead of a name that does not exist} */
-    public String hint() {
+    /** What to write instead of a name that does not exist. */
+    String hint() {
         if (method.getParameterCount() == 0) {
             return "the method has no parameters, use name";
         }

@@ -18,17 +18,20 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * Auto-configuration for the health of locks, on Spring Boot 3 and 4, which have the same types in other packages. Spring Boot makes the
- * name of the component from that of the bean. A contributor of the application with that name replaces it.
+ * Auto-configuration for the health of locks, on Spring Boot 3 and 4, which have the same types in other packages.
+ * Spring Boot makes the name of the component from that of the bean. A contributor of the application with that name
+ * replaces it.
  */
 @AutoConfiguration(after = LockAutoConfiguration.class)
 @ConditionalOnBean(RedisLockRegistry.class)
 public final class LockHealthAutoConfiguration {
 
+    LockHealthAutoConfiguration() {}
+
     private static final String MESSAGE = "Locks are unavailable";
 
     /**
-     * Asks Redis through every registry.
+     * Sends a command to Redis through every registry.
      *
      * @return details of the health
      * @throws io.github.lockboot.LockUnavailableException if Redis does not answer one of the registries

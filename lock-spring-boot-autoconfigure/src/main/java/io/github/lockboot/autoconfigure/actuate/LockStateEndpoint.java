@@ -1,6 +1,5 @@
 package io.github.lockboot.autoconfigure.actuate;
 
-import java.security.Principal;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -12,10 +11,7 @@ import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.springframework.beans.factory.BeanFactoryUtils;
-import org.springframework.boot.actuate.audit.AuditEventRepository;
-import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
-import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
@@ -23,14 +19,12 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.context.ApplicationContext;
 
 /**
- * Shows the state of a single lock in the store, in whichever process it is held, and ends holds by force. It reads the key of that lock
- * only. The name is a parameter, because a path cannot have every name: servers refuse an encoded backslash or slash in it.
+ * Shows the state of a single lock in the store, in whichever process it is held, and ends holds by force. It reads the
+ * key of that lock only. The name is a parameter, because a path cannot have every name: servers refuse an encoded
+ * backslash or slash in it.
  */
 @Endpoint(id = "lock")
 class LockStateEndpoint {
-
-    private static final String FORCED_RELEASE = "LOCK_FORCED_RELEASE";
-    private static final String NOBODY = "anonymous";
 
     private final ApplicationContext beans;
     private final boolean namesShown;
@@ -43,8 +37,9 @@ class LockStateEndpoint {
     }
 
     /**
-     * The body has the {@code name}, the {@code registry} that has the lock and its {@code state}. If several have a lock of that name,
-     * {@code others} has the registry and state of each further one. A {@code problem} says what could not be answered.
+     * The body has the {@code name}, the {@code registry} that has the lock and its {@code state}. If several have a
+     * lock of that name, {@code others} has the registry and state of each further one. A {@code problem} says what
+     * could not be answered.
      */
     @ReadOperation
     WebEndpointResponse<Map<String, Object>> state(String name) {
@@ -79,9 +74,8 @@ class LockStateEndpoint {
         return new WebEndpointResponse<>(body);
     }
 
-    /** Published as an audit event, if the application keeps them. */
     @DeleteOperation
-    WebEndpointResponse<Map<String, Object>> release(SecurityContext caller, String name, String owner) {
+    WebEndpointResponse<Map<String, Object>> release(String name, String holderId) {
         Map<String, RedisLockRegistry> registries = forceRelease ? registries() : Map.of();
         if (registries.isEmpty()) {
             return problem(403, "a forced release needs lock.endpoint.force-release=true and a RedisLockRegistry bean");
@@ -90,9 +84,7 @@ class LockStateEndpoint {
         WebEndpointResponse<Map<String, Object>> answer = problem(409, "no holder of the lock has this id");
         for (RedisLockRegistry registry : registries.values()) {
             try {
-                Object token = tokenOf(owner, registry.inspector().stateOf(name));
-                if (registry.inspector().forceRelease(name, owner)) {
-                    Failures.runAndLog("when a forced release was audited", () -> audit(caller, name, owner, token));
+                if (registry.inspector().forceRelease(name, holderId)) {
                     return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT);
                 }
             } catch (LockUnavailableException failure) {
@@ -100,27 +92,6 @@ class LockStateEndpoint {
             }
         }
         return answer;
-    }
-
-    /** The number of the grant, which is the first of its tokens; 0 if this is not a holder. */
-    private static Object tokenOf(String owner, Map<String, Object> state) {
-        return ((List<?>) state.getOrDefault("holders", List.of()))
-                .stream()
-                        .map(Map.class::cast)
-                        .filter(holder -> owner.equals(holder.get("owner")))
-                        .map(holder -> Objects.requireNonNull(holder.get("fence")))
-                        .findFirst()
-                        .orElse(0L);
-    }
-
-    private void audit(SecurityContext caller, String name, String owner, Object token) {
-        if (beans.getBeanNamesForType(AuditEventRepository.class).length > 0) {
-            Principal principal = caller.getPrincipal();
-            beans.publishEvent(new AuditApplicationEvent(
-                    principal != null ? principal.getName() : NOBODY,
-                    FORCED_RELEASE,
-                    Map.of("lock", shown(name, namesShown), "owner", owner, "token", token)));
-        }
     }
 
     /** By the names of their beans. */

@@ -28,8 +28,9 @@ import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 
 /**
- * Shows the locks that this instance holds or waits for, the roles for which it campaigns, and the last call of each job here. It sends
- * no command to the store, but listens to the registries: it does not know uses that began before it was added.
+ * Shows the locks that this instance holds or waits for, the roles for which it campaigns, and the last call of each
+ * job here. It sends no command to the store, but listens to the registries: it does not know uses that began before it
+ * was added.
  */
 @Endpoint(id = "locks")
 class LocksEndpoint implements LockRuntime.Listener, ScheduledLock.Listener {
@@ -71,7 +72,8 @@ class LocksEndpoint implements LockRuntime.Listener, ScheduledLock.Listener {
     }
 
     /**
-     * The locks held and the locks waited for, each in order of age, the roles for which this instance campaigns, and the last call of each job.
+     * The locks held and the locks waited for, each in order of age, the roles for which this instance campaigns, and
+     * the last call of each job.
      *
      * @param sessions what the ids of each registry on Redis begin with, by the name of its bean
      */
@@ -87,7 +89,7 @@ class LocksEndpoint implements LockRuntime.Listener, ScheduledLock.Listener {
             String role,
             boolean leader,
             @Nullable Instant since,
-            @Nullable Long fence) {}
+            @Nullable Long fencingToken) {}
 
     /**
      * @param registry the name of its bean; null if there is none
@@ -95,7 +97,7 @@ class LocksEndpoint implements LockRuntime.Listener, ScheduledLock.Listener {
      * @param name a digest of the lock's name, or the name itself
      * @param permits how many may hold the lock at a time; null when not limited
      * @param thread null for a lease
-     * @param owner the id of the holder in the store
+     * @param holderId the id of the holder in the store
      * @param queue number of waiters in this instance
      */
     record Held(
@@ -106,8 +108,8 @@ class LocksEndpoint implements LockRuntime.Listener, ScheduledLock.Listener {
             @Nullable Integer permits,
             @Nullable String thread,
             Instant since,
-            @Nullable String owner,
-            long fence,
+            @Nullable String holderId,
+            long fencingToken,
             Duration remainingLease,
             long queue) {}
 
@@ -161,7 +163,7 @@ class LocksEndpoint implements LockRuntime.Listener, ScheduledLock.Listener {
     }
 
     private Map<LockRegistry, String> registries() {
-        Map<LockRegistry, String> names = new IdentityHashMap<>();
+        IdentityHashMap<LockRegistry, String> names = new IdentityHashMap<>();
         BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, LockRegistry.class)
                 .forEach((name, registry) -> names.put(registry, name));
         return names;
@@ -190,7 +192,7 @@ class LocksEndpoint implements LockRuntime.Listener, ScheduledLock.Listener {
                 use.permits(),
                 threadOf(use),
                 step.since,
-                use.ownerId(),
+                use.holderId(),
                 use.fencingToken(),
                 use.remainingLease(),
                 queue);

@@ -14,21 +14,18 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Conditional;
 
-/**
- * Auto-configuration for the actuator endpoints {@code locks}, of this instance, and {@code lock}, of Redis. An endpoint of the
- * application with the same id replaces it.
- */
+/** Auto-configuration for the actuator endpoints {@code locks}, of this instance, and {@code lock}, of Redis. */
 @AutoConfiguration(after = LockAutoConfiguration.class)
 @ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
 @ConditionalOnProperty(name = "lock.enabled", matchIfMissing = true)
 @ConditionalOnSingleCandidate(LockRegistry.class)
 public final class LocksEndpointAutoConfiguration {
 
+    LocksEndpointAutoConfiguration() {}
+
     @Bean
     @ConditionalOnAvailableEndpoint
-    @Conditional(OnFreeEndpointId.class)
     LocksEndpoint lockbootLocksEndpoint(
             @Value("${lock.log-keys:false}") boolean namesShown, ListableBeanFactory beans) {
         return new LocksEndpoint(namesShown, InstantSource.system(), beans);
@@ -36,7 +33,6 @@ public final class LocksEndpointAutoConfiguration {
 
     @Bean
     @ConditionalOnAvailableEndpoint
-    @Conditional(OnFreeEndpointId.class)
     LockStateEndpoint lockbootLockEndpoint(
             ApplicationContext beans,
             @Value("${lock.log-keys:false}") boolean namesShown,

@@ -1,4 +1,4 @@
-/** What the actuator shows of locks: an endpoint and a health indicator. */
+/** Actuator endpoints and a health indicator for locks. */
 @NullMarked
 package io.github.lockboot.autoconfigure.actuate;
 

@@ -28,8 +28,9 @@ import io.lettuce.core.protocol.CommandArgs;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits until replicas, or the append-only file, have acknowledged the leases that scripts have written. On each connection there is one
- * round at a time, however many leases wait: a WAIT, sent after the scripts on the same socket, covers all that they have written.
+ * Waits until replicas, or the append-only file, have acknowledged the leases that scripts have written. On each
+ * connection there is one round at a time, however many leases wait: a WAIT, sent after the scripts on the same socket,
+ * covers all that they have written.
  *
  * <p>A WAIT is short and repeated, because Redis runs nothing else on the connection meanwhile.
  */
@@ -78,7 +79,10 @@ final class Acknowledger {
             this.commands = commands;
         }
 
-        /** Completes the call, whose command has been sent on this socket, once there is a reply and that is acknowledged. */
+        /**
+         * Completes the call, whose command has been sent on this socket, once there is a reply and that is
+         * acknowledged.
+         */
         void acknowledge(CompletableFuture<Reply> call, RedisFuture<Reply> sent) {
             waiting.add(new Waiting(call, sent, timer.nanoTime() + patienceNanos));
             begin();
@@ -164,7 +168,10 @@ final class Acknowledger {
             if (over) {
                 fail(each, new IllegalStateException("the connection was lost before Redis answered"));
             } else if (failure != null) {
-                fail(each, new NotAcknowledgedException("Redis refuses to wait", Futures.unwrap(failure)));
+                fail(
+                        each,
+                        new NotAcknowledgedException(
+                                "Redis rejected the request for acknowledgement", Futures.unwrap(failure)));
             } else if (have >= needed && each.sent.isDone()) {
                 // Replies come in order: the script was written before this WAIT, even if another thread sent it.
                 each.sent.thenAccept(each.call::complete);

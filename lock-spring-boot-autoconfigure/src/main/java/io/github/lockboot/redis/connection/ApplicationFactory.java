@@ -21,7 +21,9 @@ final class ApplicationFactory {
 
     private ApplicationFactory() {}
 
-    /** {@return the factory, if it is of Lettuce and gives its own connections and not those of another; null otherwise} */
+    /**
+     * {@return the factory, if it is of Lettuce and gives its own connections and not those of another; null otherwise}
+     */
     static @Nullable LettuceConnectionFactory ofLettuce(RedisConnectionFactory factory) {
         return factory instanceof LettuceConnectionFactory lettuce && !isOverridden(typeOf(factory), "getConnection")
                 ? lettuce
@@ -36,7 +38,10 @@ final class ApplicationFactory {
         return factory instanceof Advised;
     }
 
-    /** {@return the factory behind proxies, whose fields are not those of the proxies} May block, as a scope may have to make it. */
+    /**
+     * {@return the factory behind proxies, whose fields are not those of the proxies} May block, as a scope may have to
+     * make it.
+     */
     static LettuceConnectionFactory targetOf(LettuceConnectionFactory factory) {
         Object target = factory;
         while (target instanceof Advised proxy) {
@@ -78,8 +83,8 @@ final class ApplicationFactory {
     }
 
     /**
-     * Returns the configuration of the factory, read from its field. Not every topology has a getter, and the existing ones silently
-     * fall back to localhost.
+     * Returns the configuration of the factory, read from its field. Not every topology has a getter, and the existing
+     * ones silently fall back to localhost.
      */
     static RedisConfiguration settingsOf(LettuceConnectionFactory target) {
         Field field = ReflectionUtils.findField(LettuceConnectionFactory.class, "configuration");

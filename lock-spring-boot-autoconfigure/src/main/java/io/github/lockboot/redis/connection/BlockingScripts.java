@@ -30,8 +30,8 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.data.redis.serializer.RedisSerializer;
 
 /**
- * Runs scripts with any client of Redis, on threads of the registry. Scripts on one key run one after another, as on one
- * connection: a {@code cancel} that overtakes the {@code acquire} of its id would leave a lock without a holder.
+ * Runs scripts with any client of Redis, on threads of the registry. Scripts on one key run one after another, as on
+ * one connection: a {@code cancel} that overtakes the {@code acquire} of its id would leave a lock without a holder.
  */
 public final class BlockingScripts implements ScriptStore.Runner {
 
@@ -58,7 +58,7 @@ public final class BlockingScripts implements ScriptStore.Runner {
                     if (noThread != null) {
                         Throwable cause = Futures.unwrap(noThread);
                         reply.completeExceptionally(
-                                new NotConnectedException("no thread was free to call Redis on", cause));
+                                new NotConnectedException("no thread was available to call Redis", cause));
                     }
                     newest.remove(key, over);
                     over.complete(null);
@@ -94,11 +94,6 @@ public final class BlockingScripts implements ScriptStore.Runner {
         return followsRedirections;
     }
 
-    @Override
-    public long epoch() {
-        return 0;
-    }
-
     /** Always: such a client may repeat a command without notice, as Jedis does on a Cluster. */
     @Override
     public boolean mayHaveRepeatedSince(long epoch) {
@@ -113,7 +108,8 @@ public final class BlockingScripts implements ScriptStore.Runner {
      *
      * @param wanted asked once there is a connection; if it says no, nothing is sent
      * @return the reply; null if it is not wanted, or the connection is in a transaction or pipeline
-     * @throws ForeignReplyException if the reply belongs to another command; {@code QUIT} has been sent on the connection
+     * @throws ForeignReplyException if the reply belongs to another command; {@code QUIT} has been sent on the
+     *     connection
      */
     public static @Nullable String answer(
             StringRedisTemplate template, BooleanSupplier wanted, LuaScript script, String key, byte[]... arguments) {

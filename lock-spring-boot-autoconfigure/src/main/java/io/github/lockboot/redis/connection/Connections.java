@@ -17,7 +17,8 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 /**
  * The connections of a registry.
  *
- * @param template the template for all commands; made at the first call, and made again when the application has a new client
+ * @param template the template for all commands; made at the first call, and made again when the application has a new
+ *     client
  */
 public record Connections(Supplier<StringRedisTemplate> template, ScriptStore.Runner runner) {
 
@@ -34,9 +35,9 @@ public record Connections(Supplier<StringRedisTemplate> template, ScriptStore.Ru
     private static final int SHOWN_OF_SESSION = 8;
 
     /**
-     * @param sharing whether to use the connections of the factory instead of new ones with the same settings; ignored if leases must be
-     *     acknowledged, because Redis runs nothing else on a connection that waits, and if the factory does not share its connections,
-     *     because each is then closed, or goes to another user, after use
+     * @param sharing whether to use the connections of the factory instead of new ones with the same settings; ignored
+     *     if leases must be acknowledged, because Redis runs nothing else on a connection that waits, and if the
+     *     factory does not share its connections, because each is then closed, or goes to another user, after use
      * @param acknowledgedBy what must acknowledge a grant
      * @param session begins the ids of the registry; its first characters are in the names of connections that are made
      * @param workers for blocking tasks
@@ -90,12 +91,18 @@ public record Connections(Supplier<StringRedisTemplate> template, ScriptStore.Ru
         return sharing && acknowledgedBy == AcknowledgedBy.NOTHING && factory.getShareNativeConnection();
     }
 
-    /** {@return the first characters of a session, which an operator finds in ids, in the names of connections and in the log} */
+    /**
+     * {@return the first characters of a session, which an operator finds in ids, in the names of connections and in
+     * the log}
+     */
     public static String shown(String session) {
         return session.substring(0, SHOWN_OF_SESSION);
     }
 
-    /** {@return the number of the database, or 0 if the factory does not say} A channel belongs to all databases of a server. */
+    /**
+     * {@return the number of the database, or 0 if the factory does not say} A channel belongs to all databases of a
+     * server.
+     */
     public static int databaseOf(RedisConnectionFactory factory) {
         LettuceConnectionFactory lettuce = ApplicationFactory.ofLettuce(factory);
         if (lettuce != null) {

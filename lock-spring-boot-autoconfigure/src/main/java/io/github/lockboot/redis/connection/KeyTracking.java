@@ -25,9 +25,9 @@ import io.lettuce.core.protocol.ProtocolVersion;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes Redis announce changes of keys by other clients, through the client-side caching of RESP3. Redis tracks the keys that the next
- * command after {@code CLIENT CACHING YES} reads, each until its first change. A change by this client itself ends the tracking of the
- * key, and is not announced.
+ * Makes Redis announce changes of keys by other clients, through the client-side caching of RESP3. Redis tracks the
+ * keys that the next command after {@code CLIENT CACHING YES} reads, each until its first change. A change by this
+ * client itself ends the tracking of the key, and is not announced.
  */
 final class KeyTracking implements PushListener {
 
@@ -41,12 +41,15 @@ final class KeyTracking implements PushListener {
     /** The connections to which this listener was added. It stays through a reconnection. */
     private final Set<Object> connections = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
-    /** The epoch in which the protocol or the rights of the user did not allow tracking: a new connection may be treated otherwise. */
+    /**
+     * The epoch in which the protocol or the rights of the user did not allow tracking: a new connection may be treated
+     * otherwise.
+     */
     volatile long refusedIn = -1;
 
     /**
-     * When tracking is tried again after a command got no answer: a proxy that closes each connection at such a command cannot be
-     * distinguished from a server that stopped at that moment.
+     * When tracking is tried again after a command got no answer: a proxy that closes each connection at such a command
+     * cannot be distinguished from a server that stopped at that moment.
      */
     volatile long due;
 
@@ -63,8 +66,8 @@ final class KeyTracking implements PushListener {
     /**
      * Switches tracking on, which changes nothing if it is on already.
      *
-     * @return the answer, which completes on the thread of the connection: no other command comes between two that are sent there;
-     *     null if the protocol does not allow it
+     * @return the answer, which completes on the thread of the connection: no other command comes between two that are
+     *     sent there; null if the protocol does not allow it
      */
     @Nullable
     RedisFuture<?> switchOn(StatefulConnection<byte[], byte[]> connection) {

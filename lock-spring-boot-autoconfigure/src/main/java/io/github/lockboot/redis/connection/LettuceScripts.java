@@ -56,11 +56,12 @@ import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
- * Runs scripts on the one connection that Lettuce shares among threads. The first call starts to connect, in the background;
- * Lettuce reconnects.
+ * Runs scripts on the one connection that Lettuce shares among threads. The first call starts to connect, in the
+ * background; Lettuce reconnects.
  *
- * <p>Without a connection, calls wait here. Lettuce would keep and later send each command, even an expired one. Calls on one key
- * are sent in order. So calls wait in order of their slot, which is on one server, and calls of other slots pass them.
+ * <p>Without a connection, calls wait here. Lettuce would keep and later send each command, even an expired one. Calls
+ * on one key are sent in order. So calls wait in order of their slot, which is on one server, and calls of other slots
+ * pass them.
  */
 final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateListener {
 
@@ -88,8 +89,8 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private final KeyTracking tracking;
 
     /**
-     * The calls that wait for a connection, in order, by slot. Its monitor guards changes and the fields below. Commands are sent
-     * outside the monitor.
+     * The calls that wait for a connection, in order, by slot. Its monitor guards changes and the fields below.
+     * Commands are sent outside the monitor.
      */
     private final Map<Integer, Set<Call>> waiting = new ConcurrentHashMap<>();
 
@@ -101,6 +102,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     private boolean closed;
     private volatile @Nullable Link link;
     private volatile @Nullable AbstractRedisClient client; // of the newest link; this is its listener
+    private volatile @Nullable FailedReconnections failures; // of that client; null on own connections
 
     /**
      * @param connector connects, which blocks
@@ -237,8 +239,8 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     }
 
     /**
-     * If connecting fails, the calls that waited when it began fail. For later calls, such as right after a start, it connects again. May
-     * block for long, as a scope may have to make its bean again.
+     * If connecting fails, the calls that waited when it began fail. For later calls, such as right after a start, it
+     * connects again. May block for long, as a scope may have to make its bean again.
      */
     private void connect() {
         List<Call> before = List.of();
@@ -246,9 +248,14 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             synchronized (waiting) { // the call that started this is added under this monitor
                 before = waiting.values().stream().flatMap(Set::stream).toList();
             }
-            Link made = Link.over(template.get());
+            StringRedisTemplate connected = template.get();
+            Link made = Link.over(connected);
             if (made.client != client) {
                 made.client.addListener(this);
+                if (own == null) {
+                    forgetFailures();
+                    failures = new FailedReconnections(factoryOf(connected), made.client);
+                }
             }
             onConnected(made);
         } catch (Throwable notMade) { // also an Error: the next call must connect again
@@ -290,8 +297,9 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     }
 
     /**
-     * Connects again where the application may have moved to another server; until that is done, and if it fails, the connection is used
-     * on. On the timer's thread. Returns whether there is a connection, and the application may move.
+     * Connects again where the application may have moved to another server; until that is done, and if it fails, the
+     * connection is used on. On the timer's thread. Returns whether there is a connection, and the application may
+     * move.
      */
     private boolean followApplication() {
         if (link == null || own == null && !ApplicationFactory.isProxy(factoryOf(template.get()))) {
@@ -337,7 +345,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     @Override
     public boolean followsRedirections() {
         Link current = link;
-        return current == null || current.isOfCluster();
+        return current == null || current.commands.getConnection() instanceof StatefulRedisClusterConnection;
     }
 
     @Override
@@ -392,6 +400,15 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         if (last != null) {
             last.client.removeListener(this);
         }
+        forgetFailures();
+    }
+
+    private void forgetFailures() {
+        FailedReconnections former = failures;
+        failures = null;
+        if (former != null) {
+            former.end();
+        }
     }
 
     @Override
@@ -412,6 +429,10 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
 
     @Override
     public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
+        FailedReconnections known = failures;
+        if (known != null) {
+            known.onConnected();
+        }
         timer.schedule(0, this::sendWaitingInBackground);
     }
 
@@ -425,9 +446,9 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     }
 
     /**
-     * The call of a script. When it expires, it is removed from the waiting calls and cancelled in Lettuce, so it is not sent
-     * later, except over a new connection to a node of a Cluster, for which Lettuce keeps it all the same. If it has been sent, Lettuce
-     * still reads its reply.
+     * The call of a script. When it expires, it is removed from the waiting calls and cancelled in Lettuce, so it is
+     * not sent later, except over a new connection to a node of a Cluster, for which Lettuce keeps it all the same. If
+     * it has been sent, Lettuce still reads its reply.
      */
     private final class Call extends CompletableFuture<Reply> {
 
@@ -474,7 +495,8 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         }
 
         /**
-         * Sends the digest of the script first, and the whole script if Redis does not know it. Never throws: a callback has no caller.
+         * Sends the digest of the script first, and the whole script if Redis does not know it. Never throws: a
+         * callback has no caller.
          *
          * @param tracked the connection on which the key is to be tracked, if any
          */
@@ -572,9 +594,12 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
         /** {@return why connecting again failed, if the call has only expired meanwhile and that is known} */
         private Throwable whyNotConnected(Throwable failure) {
             Link current = link;
-            Throwable why = own == null || current == null || !(failure instanceof TimeoutException)
-                    ? null
-                    : own.whyNotConnected(current.serverOf(key));
+            if (current == null || !(failure instanceof TimeoutException)) {
+                return failure;
+            }
+            RedisURI node = current.serverOf(key);
+            FailedReconnections known = failures;
+            Throwable why = own != null ? own.whyNotConnected(node) : known != null ? known.why(node) : null;
             return why == null ? failure : why;
         }
 
@@ -595,8 +620,8 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     }
 
     /**
-     * Reads the reply to one command. If Lettuce has lost count, it is the reply to another command. An exception at the end of a
-     * reply makes Lettuce close the socket and send the other commands in flight again on the next one.
+     * Reads the reply to one command. If Lettuce has lost count, it is the reply to another command. An exception at
+     * the end of a reply makes Lettuce close the socket and send the other commands in flight again on the next one.
      */
     private static final class Output extends CommandOutput<byte[], byte[], Reply> {
 
@@ -650,10 +675,6 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             var commands = (AbstractRedisAsyncCommands<byte[], byte[]>)
                     Objects.requireNonNull(template.execute(nativeConnection, true));
             return new Link(commands, client);
-        }
-
-        boolean isOfCluster() {
-            return commands.getConnection() instanceof StatefulRedisClusterConnection;
         }
 
         /** The connection for commands on the key, of a Cluster that to one master; null if there is none yet. */

@@ -5,8 +5,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.lockboot.internal.Failures;
+import io.github.lockboot.internal.Logs;
 import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.Lifecycle;
 import org.springframework.data.redis.connection.Message;
@@ -17,13 +17,13 @@ import org.springframework.data.redis.connection.Subscription;
 import org.springframework.data.redis.connection.SubscriptionListener;
 
 /**
- * A channel on one connection, until that is cut or not used any more. Subscribing ends at once with Lettuce and Redisson, which then call
- * on threads of theirs. With Jedis it ends with the subscription, or when the connection is cut, and until then only its thread may close
- * the connection.
+ * A channel on one connection, until that is cut or not used any more. Subscribing ends at once with Lettuce and
+ * Redisson, which then call on threads of theirs. With Jedis it ends with the subscription, or when the connection is
+ * cut, and until then only its thread may close the connection.
  */
 final class Listening implements MessageListener, SubscriptionListener {
 
-    private static final Log log = LogFactory.getLog(Listening.class);
+    private static final Log log = Logs.of(Listening.class);
 
     private static final String JEDIS = "redis.clients.jedis.Jedis";
     private static final String OF_JEDIS = "org.springframework.data.redis.connection.jedis.";
@@ -91,9 +91,10 @@ final class Listening implements MessageListener, SubscriptionListener {
     }
 
     /**
-     * Jedis unsubscribes when it closes a connection, also after a refusal, and does not read the answer. The next user of the connection
-     * would take that for the answer to another command. Where the user may not unsubscribe, the connection stays subscribed. So Jedis
-     * is made to drop the connection. Other clients of Jedis have taken it back to their pool already, and have nothing to close.
+     * Jedis unsubscribes when it closes a connection, also after a refusal, and does not read the answer. The next user
+     * of the connection would take that for the answer to another command. Where the user may not unsubscribe, the
+     * connection stays subscribed. So Jedis is made to drop the connection. Other clients of Jedis have taken it back
+     * to their pool already, and have nothing to close.
      */
     private static void close(RedisConnection used) {
         if (!used.getClass().getName().startsWith(OF_JEDIS)) {
@@ -114,8 +115,8 @@ final class Listening implements MessageListener, SubscriptionListener {
     }
 
     /**
-     * An exception thrown into Jedis ends reading, but not the subscription: the next user of the connection would get messages that are
-     * not for it.
+     * An exception thrown into Jedis ends reading, but not the subscription: the next user of the connection would get
+     * messages that are not for it.
      */
     private static void report(Runnable event) {
         Failures.runAndLog("on the lock channel", event);

@@ -12,10 +12,12 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelPipeline;
 
 /**
- * Keeps each connection of Lettuce at one socket. When an attempt to reconnect fails, Lettuce may plan two more. If both succeed, it uses
- * one of the sockets and never closes the other, whose end would then look like that of the connection.
+ * Keeps each connection of Lettuce at one socket. When an attempt to reconnect fails, Lettuce may plan two more. If
+ * both succeed, it uses one of the sockets and never closes the other, whose end would then look like that of the
+ * connection.
  *
- * <p>A further socket of a connection is closed before it is used. Only the attempt that opened it learns that it is closed.
+ * <p>A further socket of a connection is closed before it is used. Only the attempt that opened it learns that it is
+ * closed.
  */
 @Sharable
 final class OnlySocket extends ChannelInboundHandlerAdapter {
@@ -35,13 +37,20 @@ final class OnlySocket extends ChannelInboundHandlerAdapter {
             socket.closeFuture().addListener(end -> open.remove(connection, socket));
             super.channelActive(context);
         } else {
-            ChannelPipeline pipeline = socket.pipeline();
-            pipeline.addBefore(pipeline.context(commands).name(), null, new Silence());
+            silence(socket.pipeline());
             socket.close();
         }
     }
 
+    /** The connection learns no more of this socket. */
+    static void silence(ChannelPipeline socket) {
+        socket.addBefore(socket.context(CommandHandler.class).name(), null, new Silence());
+    }
+
     private static final class Silence extends ChannelInboundHandlerAdapter {
+
+        @Override
+        public void channelActive(ChannelHandlerContext context) {}
 
         @Override
         public void channelInactive(ChannelHandlerContext context) {}

@@ -1,14 +1,14 @@
 package io.github.lockboot.redis.connection;
 
 import java.time.Duration;
-import java.util.Comparator;
+import java.util.Collections;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import java.util.stream.LongStream;
-import java.util.stream.Stream;
 
 import io.github.lockboot.internal.Timer;
 import io.lettuce.core.AbstractRedisClient;
@@ -32,12 +32,12 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import static io.lettuce.core.resource.DefaultClientResources.DEFAULT_NETTY_CUSTOMIZER;
 
 /**
- * The registry's own connections, with the application's settings. The application's shared connection may be in a transaction, a
- * pipeline or a large reply, and has another timeout. The factory is made at the first use, so an application that takes no
- * locks does not pay for it.
+ * The registry's own connections, with the application's settings. The application's shared connection may be in a
+ * transaction, a pipeline or a large reply, and has another timeout. The factory is made at the first use, so an
+ * application that takes no locks does not pay for it.
  *
- * <p>It is made anew when the application has another client, so that locks stay on the application's server: after a refresh of a
- * scope, or when the application has stopped its factory, changed the settings and started it.
+ * <p>It is made anew when the application has another client, so that locks stay on the application's server: after a
+ * refresh of a scope, or when the application has stopped its factory, changed the settings and started it.
  */
 final class OwnConnection {
 
@@ -46,8 +46,9 @@ final class OwnConnection {
             Delay.fullJitter(Duration.ofMillis(1), Duration.ofSeconds(1), 1, TimeUnit.MILLISECONDS);
 
     /**
-     * Several round trips and, on a cold or starved JVM, much of its time: TLS, HELLO and the lookup of the address. A call that expires
-     * meanwhile closes a socket on which the server owes an answer, so a server that hangs is not waited for.
+     * Several round trips and, on a cold or starved JVM, much of its time: TLS, HELLO and the lookup of the address. A
+     * call that expires meanwhile closes a socket on which the server owes an answer, so a server that hangs is not
+     * waited for.
      */
     private static final Duration SHORTEST_HANDSHAKE = Duration.ofSeconds(10);
 
@@ -91,7 +92,8 @@ final class OwnConnection {
     }
 
     /**
-     * Returns the template over the registry's own factory; another one if the application has another client. May block.
+     * Returns the template over the registry's own factory; another one if the application has another client. May
+     * block.
      *
      * @throws IllegalStateException if closed, or the settings cannot be read
      */
@@ -163,7 +165,7 @@ final class OwnConnection {
     }
 
     private synchronized void end(Made former) {
-        if (made == former) {
+        if (former.equals(made)) {
             end();
         }
     }
@@ -217,11 +219,12 @@ final class OwnConnection {
         return own.build();
     }
 
-    /** What Lettuce calls a command timeout ends its handshake, and commands of the library that block. Scripts have their own. */
+    /**
+     * What Lettuce calls a command timeout ends its handshake, and commands of the library that block. Scripts have
+     * their own.
+     */
     private Duration handshakeTimeout(Duration ofApplication) {
-        return Stream.of(SHORTEST_HANDSHAKE, commandTimeout, ofApplication)
-                .max(Comparator.naturalOrder())
-                .orElseThrow();
+        return Collections.max(List.of(SHORTEST_HANDSHAKE, commandTimeout, ofApplication));
     }
 
     /** By it CLIENT LIST shows which process holds a lock. Lettuce connects also if Redis refuses the name. */
@@ -272,10 +275,7 @@ final class OwnConnection {
                         .closeStaleConnections(given.isCloseStaleConnections())
                         .refreshTriggersReconnectAttempts(given.getRefreshTriggersReconnectAttempts())
                         .enableAllAdaptiveRefreshTriggers()
-                        .adaptiveRefreshTriggersTimeout(
-                                between.compareTo(LONGEST_BETWEEN_TOPOLOGIES) < 0
-                                        ? between
-                                        : LONGEST_BETWEEN_TOPOLOGIES)
+                        .adaptiveRefreshTriggersTimeout(Collections.min(List.of(between, LONGEST_BETWEEN_TOPOLOGIES)))
                         .build())
                 .build();
     }

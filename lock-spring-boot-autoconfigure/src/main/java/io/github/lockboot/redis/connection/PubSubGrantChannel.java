@@ -14,18 +14,19 @@ import io.github.lockboot.engine.Reply;
 import io.github.lockboot.internal.Announcements;
 import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.Futures;
+import io.github.lockboot.internal.Logs;
 import io.github.lockboot.internal.Timer;
 import io.github.lockboot.redis.protocol.ScriptStore;
 import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.redis.RedisConnectionFailureException;
 
 /**
- * The grant channel on Redis pub/sub, and the channel of announcements. Each has a connection of its own, because a user may have the
- * right to one channel only, and some clients lose the connection on which a channel is refused. Each channel has these states:
+ * The grant channel on Redis pub/sub, and the channel of announcements. Each has a connection of its own, because a
+ * user may have the right to one channel only, and some clients lose the connection on which a channel is refused. Each
+ * channel has these states:
  *
  * <pre>
  *          begin              subscribed               heard
@@ -36,13 +37,13 @@ import org.springframework.data.redis.RedisConnectionFailureException;
  *               after a pause   after a pause
  * </pre>
  *
- * A connection is used until it is cut or silent, with every client: clients then behave differently, and do not report everything. An
- * echo, a message of the instance to itself, confirms the grant channel. A script publishes it, as it publishes a grant: Redis may not
- * allow scripts to publish. The channel of announcements is not confirmed.
+ * A connection is used until it is cut or silent, with every client: clients then behave differently, and do not report
+ * everything. An echo, a message of the instance to itself, confirms the grant channel. A script publishes it, as it
+ * publishes a grant: Redis may not allow scripts to publish. The channel of announcements is not confirmed.
  */
 public final class PubSubGrantChannel implements GrantChannel {
 
-    private static final Log log = LogFactory.getLog(PubSubGrantChannel.class);
+    private static final Log log = Logs.of(PubSubGrantChannel.class);
 
     private static final long FIRST_PAUSE_MILLIS = 200;
     private static final long LONG_PAUSE_MILLIS = 3_000;
@@ -154,15 +155,18 @@ public final class PubSubGrantChannel implements GrantChannel {
     }
 
     /**
-     * Requests an echo: a connection that was cut without notice looks like one without messages. Until the channel is live, that is done
-     * periodically.
+     * Requests an echo: a connection that was cut without notice looks like one without messages. Until the channel is
+     * live, that is done periodically.
      */
     @Override
     public void verify() {
         verify(grants.state == State.LIVE);
     }
 
-    /** Requests an echo after a long silence, and while subscribing hangs although Redis answers. Returns whether to check again. */
+    /**
+     * Requests an echo after a long silence, and while subscribing hangs although Redis answers. Returns whether to
+     * check again.
+     */
     private boolean checkSilence() {
         verify(grants.state == State.UNCONFIRMED || timer.nanoTime() - grants.heardAt >= LONGEST_SILENCE_NANOS);
         return !closed;
@@ -358,8 +362,8 @@ public final class PubSubGrantChannel implements GrantChannel {
         }
 
         /**
-         * Warns, but of a missing connection only after some attempts, because a pool may give others that are cut as well, and not before
-         * there has been one: then locks fail, too, and report it.
+         * Warns, but of a missing connection only after some attempts, because a pool may give others that are cut as
+         * well, and not before there has been one: then locks fail, too, and report it.
          */
         void onFailed(Listening failed, Throwable failure) {
             String reason = Failures.reasonOf(failure);

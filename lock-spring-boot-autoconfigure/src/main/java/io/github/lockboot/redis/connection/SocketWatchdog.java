@@ -23,6 +23,7 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.protocol.CommandHandler;
 import io.lettuce.core.protocol.CommandType;
+import io.lettuce.core.protocol.DefaultEndpoint;
 import io.lettuce.core.protocol.ProtocolKeyword;
 import io.lettuce.core.protocol.RedisCommand;
 import io.lettuce.core.protocol.RedisHandshakeHandler;
@@ -37,9 +38,9 @@ import io.netty.handler.flush.FlushConsolidationHandler;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Closes sockets so that Lettuce looks for the master again. Lettuce asks Sentinels or the name service only when it connects. But a
- * server that hangs, or whose host is gone, leaves its sockets open, and so does a master that becomes a replica. Lettuce sends the
- * unanswered commands of a closed socket again on the next one.
+ * Closes sockets so that Lettuce looks for the master again. Lettuce asks Sentinels or the name service only when it
+ * connects. But a server that hangs, or whose host is gone, leaves its sockets open, and so does a master that becomes
+ * a replica. Lettuce sends the unanswered commands of a closed socket again on the next one.
  *
  * <p>For the registry's own connections only.
  */
@@ -102,7 +103,10 @@ final class SocketWatchdog {
                 RedisHandshakeHandler handshake = channel.pipeline().get(RedisHandshakeHandler.class);
                 if (handshake != null) {
                     pending.handshake = true;
-                    handshake.channelInitialized().whenComplete((none, failure) -> pending.onAttempted(failure));
+                    handshake.channelInitialized().whenComplete((none, failure) -> {
+                        pending.onAttempted(failure);
+                        closeIfLate(channel);
+                    });
                 }
                 channel.pipeline()
                         .addFirst(onlySocket)
@@ -117,9 +121,17 @@ final class SocketWatchdog {
         };
     }
 
+    /** Lettuce keeps a socket open that it opens again while the connection is closed. */
+    private static void closeIfLate(Channel socket) {
+        CommandHandler commands = socket.pipeline().get(CommandHandler.class);
+        if (commands != null && commands.getEndpoint() instanceof DefaultEndpoint connection && connection.isClosed()) {
+            socket.close();
+        }
+    }
+
     /**
-     * Called when a command was not answered in time, or not by the master of its key. Closes all sockets to each server that owes an
-     * answer on one for so long, and refreshes the topology of a Cluster.
+     * Called when a command was not answered in time, or not by the master of its key. Closes all sockets to each
+     * server that owes an answer on one for so long, and refreshes the topology of a Cluster.
      */
     void onSilence(@Nullable AbstractRedisClient client) {
         long now = timer.nanoTime();
@@ -162,8 +174,8 @@ final class SocketWatchdog {
     }
 
     /**
-     * Closes the client and all its sockets. No other opens from then on: Lettuce does not end a refresh of the topology that it has
-     * begun, and a thread of Netty that ends never closes the sockets that it opens last.
+     * Closes the client and all its sockets. No other opens from then on: Lettuce does not end a refresh of the
+     * topology that it has begun, and a thread of Netty that ends never closes the sockets that it opens last.
      */
     void close(Runnable client) {
         closed = true;
@@ -187,12 +199,12 @@ final class SocketWatchdog {
     }
 
     /**
-     * Whether, and since when, the server owes an answer. It owes one during the whole handshake, also between two of its answers: a lost
-     * one would not be missed there. Written by the socket's thread.
+     * Whether, and since when, the server owes an answer. The next answer to anything ends that, but in a handshake the
+     * answer to its last command: a lost one would not be missed there. Written by the socket's thread.
      */
     private final class PendingReply extends ChannelDuplexHandler {
 
-        private volatile boolean handshake;
+        private boolean handshake;
         private volatile boolean owed;
         private volatile long since = timer.nanoTime();
         private volatile @Nullable SocketAddress server;
@@ -211,7 +223,7 @@ final class SocketWatchdog {
         }
 
         boolean isSilent(long now) {
-            return (owed || handshake) && now - since >= commandTimeoutNanos;
+            return owed && now - since >= commandTimeoutNanos;
         }
 
         void onAttempted(@Nullable Throwable failure) {
@@ -236,25 +248,34 @@ final class SocketWatchdog {
         @Override
         public void channelRead(ChannelHandlerContext context, Object bytes) throws Exception {
             owed = false;
-            if (handshake) {
-                since = timer.nanoTime();
-            }
             super.channelRead(context, bytes);
+            if (handshake && !unanswered(context.pipeline()).isEmpty()) {
+                since = timer.nanoTime();
+                owed = true;
+            }
         }
 
         /**
-         * Cancels unanswered commands that belong to this socket: those of the handshake, which Lettuce would keep in memory until a later
-         * connection succeeds, and others, which it would send on the next one, and a proxy may close that, too.
+         * Cancels unanswered commands that belong to this socket: those of the handshake, which Lettuce would keep in
+         * memory until a later connection succeeds, and others, which it would send on the next one, and a proxy may
+         * close that, too.
          */
         @Override
         public void channelInactive(ChannelHandlerContext context) throws Exception {
-            CommandHandler commands = context.pipeline().get(CommandHandler.class);
-            List<RedisCommand<?, ?, ?>> unanswered = commands == null ? List.of() : List.copyOf(commands.getStack());
+            List<RedisCommand<?, ?, ?>> unanswered = unanswered(context.pipeline());
             boolean connected = isHandshakeDone(context.pipeline());
             super.channelInactive(context);
+            if (!connected) {
+                OnlySocket.silence(context.pipeline()); // a cancelled command may be the last of the handshake
+            }
             unanswered.stream()
                     .filter(each -> !connected || OF_ONE_SOCKET.contains(each.getType()))
                     .forEach(RedisCommand::cancel);
+        }
+
+        private static List<RedisCommand<?, ?, ?>> unanswered(ChannelPipeline pipeline) {
+            CommandHandler commands = pipeline.get(CommandHandler.class);
+            return commands == null ? List.of() : List.copyOf(commands.getStack());
         }
 
         private static boolean isHandshakeDone(ChannelPipeline pipeline) {

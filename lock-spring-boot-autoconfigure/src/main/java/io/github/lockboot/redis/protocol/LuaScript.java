@@ -14,11 +14,11 @@ import org.springframework.core.io.ClassPathResource;
 import org.springframework.data.redis.core.script.DefaultRedisScript;
 
 /**
- * A script of this library. Its last argument is the number of the command. Its reply is one line: that number, a status word,
- * then numbers.
+ * A script of this library. Its last argument is the number of the command. Its reply is one line: that number, a
+ * status word, then numbers.
  *
- * <p>The number shows to which command a reply belongs. Replies of Redis do not show it: clients count them, and a client that has
- * lost count gives every later command the reply to another one.
+ * <p>The number shows to which command a reply belongs. Replies of Redis do not show it: clients count them, and a
+ * client that has lost count gives every later command the reply to another one.
  */
 public final class LuaScript extends DefaultRedisScript<String> {
 
@@ -37,12 +37,13 @@ public final class LuaScript extends DefaultRedisScript<String> {
     public static final LuaScript RENEW_PERMITS = of("renew-permits.lua");
     public static final LuaScript DOWNGRADE = of("downgrade.lua");
     public static final LuaScript CANCEL = of("cancel.lua");
-    public static final LuaScript INSPECT = of("inspect.lua");
     public static final LuaScript SHOW = of("show.lua");
     public static final LuaScript PUBLISH = of("publish.lua");
     public static final LuaScript FENCE = of("fence.lua");
 
-    /** A process uses each number once. The first is random, because processes may share a connection through a proxy. */
+    /**
+     * A process uses each number once. The first is random, because processes may share a connection through a proxy.
+     */
     private static final AtomicLong LAST_NUMBER =
             new AtomicLong(ThreadLocalRandom.current().nextLong(1_000_000_000_000L, 5_000_000_000_000L));
 
@@ -52,7 +53,8 @@ public final class LuaScript extends DefaultRedisScript<String> {
     /**
      * Puts the number before the reply, wherever the script returns, but not before an error.
      *
-     * @param usualCase runs first, and if it answers, it adds the number itself, because a function call would double its time
+     * @param usualCase runs first, and if it answers, it adds the number itself, because a function call would double
+     *     its time
      */
     private LuaScript(String usualCase, String script) {
         super(CONSTANTS + usualCase + """

@@ -1,6 +1,9 @@
 package io.github.lockboot.redis.protocol;
 
+import java.util.Objects;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import io.github.lockboot.engine.StoreFailure;
 import io.github.lockboot.engine.StoreFailure.NotConnectedException;
@@ -10,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 public final class RedisFailure {
 
     public static final String NO_CONNECTION_FREE =
-            "no connection in the pool of the Redis client was free; check its size, such as"
-                    + " spring.data.redis.jedis.pool.max-active, and what keeps its connections";
+            "no connection in the pool of the Redis client was available; check the pool size, such as"
+                    + " spring.data.redis.jedis.pool.max-active, and who holds its connections";
 
     /** For a client that does not report which of the two happened. */
     public static final String NO_ANSWER_OR_NO_CONNECTION = "Redis did not answer in time, or " + NO_CONNECTION_FREE;
@@ -26,7 +29,10 @@ public final class RedisFailure {
 
     private RedisFailure() {}
 
-    /** Loads this class before the first failure: a class whose initialization overflows the stack is unusable from then on. */
+    /**
+     * Loads this class before the first failure: a class whose initialization overflows the stack is unusable from then
+     * on.
+     */
     static void load() {}
 
     public static StoreFailure of(@Nullable Throwable failure) {
@@ -44,23 +50,19 @@ public final class RedisFailure {
 
     /** Whether a proxy in front of Redis refuses the text of a script. */
     public static boolean isOfScriptText(Throwable failure) {
-        for (Throwable t = failure; t != null; t = t.getCause()) {
-            if (SCRIPT_TEXT.matcher(String.valueOf(t.getMessage())).find()) {
-                return true;
-            }
-        }
-        return false;
+        return anyMessage(failure, message -> SCRIPT_TEXT.matcher(message).find());
     }
 
     /** Whether a node of a Cluster refers to another node. */
     public static boolean isOfRedirection(Throwable failure) {
-        for (Throwable t = failure; t != null; t = t.getCause()) {
-            String message = String.valueOf(t.getMessage());
-            if (message.startsWith("MOVED ") || message.startsWith("ASK ")) {
-                return true;
-            }
-        }
-        return false;
+        return anyMessage(failure, message -> message.startsWith("MOVED ") || message.startsWith("ASK "));
+    }
+
+    /** Of the failure and its causes. */
+    private static boolean anyMessage(Throwable failure, Predicate<String> which) {
+        return Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
+                .map(each -> String.valueOf(each.getMessage()))
+                .anyMatch(which);
     }
 
     /** Whether the server is a replica, which may have lost its master, or Lettuce only knows replicas. */

@@ -21,15 +21,16 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnection;
 
 /**
- * Locks in Redis: each command runs a script. A command fails if it is not answered within the command timeout, plus at most a tenth. The
- * time in which the first connection is made does not count. All commands have the same timeout and expire in the order in which they were
- * sent, so one periodic check is enough. A timer for each would cost more than the command.
+ * Locks in Redis: each command runs a script. A command fails if it is not answered within the command timeout, plus at
+ * most a tenth. The time in which the first connection is made does not count. All commands have the same timeout and
+ * expire in the order in which they were sent, so one periodic check is enough. A timer for each would cost more than
+ * the command.
  */
 public final class ScriptStore implements LockStore {
 
     /**
-     * Runs scripts without blocking the caller. A future completes on a thread that must not be blocked. If it fails or expires, the
-     * script may have run, may run later, or may never run. A reply always belongs to its own call.
+     * Runs scripts without blocking the caller. A future completes on a thread that must not be blocked. If it fails or
+     * expires, the script may have run, may run later, or may never run. A reply always belongs to its own call.
      *
      * <p>A reply that comes after its future has failed goes to {@code late}, on a thread that must not be blocked.
      */
@@ -41,7 +42,10 @@ public final class ScriptStore implements LockStore {
             return wrongServer ? StoreFailure.NOT_SENT : RedisFailure.of(failure); // as if nobody were there, for ever
         }
 
-        /** {@return whether the client goes where a node of a Cluster refers it to} If not, that is no server for the key. */
+        /**
+         * {@return whether the client goes where a node of a Cluster refers it to} If not, that is no server for the
+         * key.
+         */
         default boolean followsRedirections() {
             return true;
         }
@@ -55,7 +59,10 @@ public final class ScriptStore implements LockStore {
          */
         default void onChange(Consumer<@Nullable String> listener) {}
 
-        /** Calls the action, on a thread that must not be blocked, when this connection ends, if the client throws no exception then. */
+        /**
+         * Calls the action, on a thread that must not be blocked, when this connection ends, if the client throws no
+         * exception then.
+         */
         default void whenCut(RedisConnection subscribed, Runnable action) {}
 
         /** Also closes the connections that were made for this runner. */
@@ -106,7 +113,10 @@ public final class ScriptStore implements LockStore {
         return keyPrefix + CLIENT + session;
     }
 
-    /** The channel on which all registries with this prefix announce to each other what they have loaded into this database. */
+    /**
+     * The channel on which all registries with this prefix announce to each other what they have loaded into this
+     * database.
+     */
     public String announcements(int database) {
         return keyPrefix + "flights:" + database;
     }
@@ -181,18 +191,14 @@ public final class ScriptStore implements LockStore {
     }
 
     @Override
-    public CompletableFuture<Reply> inspect(String name) {
-        return run(LuaScript.INSPECT, name, "");
-    }
-
-    @Override
     public CompletableFuture<Reply> show(String name) {
         return run(LuaScript.SHOW, name, "");
     }
 
     /**
-     * Publishes an empty message on the channel of the session: {@code PUBLISHED}, or {@link Reply.Unpublished}. As a grant does, it
-     * comes from a script on a key of any slot: a server may let scripts publish on channels of their own slot only.
+     * Publishes an empty message on the channel of the session: {@code PUBLISHED}, or {@link Reply.Unpublished}. As a
+     * grant does, it comes from a script on a key of any slot: a server may let scripts publish on channels of their
+     * own slot only.
      */
     public CompletableFuture<Reply> echo(String session) {
         return run(LuaScript.PUBLISH, "echo:" + echoes.incrementAndGet(), channelOf(session), "");

@@ -86,7 +86,7 @@ class LocksEndpointTests {
                 assertThat(held.mode()).isEqualTo(Mode.EXCLUSIVE);
                 assertThat(held.permits()).isNull();
                 assertThat(held.thread()).isEqualTo(Thread.currentThread().getName());
-                assertThat(held.fence()).isEqualTo(locks.get(NAME).fencingToken());
+                assertThat(held.fencingToken()).isEqualTo(locks.get(NAME).fencingToken());
                 assertThat(held.remainingLease()).isBetween(Duration.ofMillis(1), Duration.ofSeconds(3));
                 assertThat(held.queue()).isEqualTo(1);
                 LocksEndpoint.Waiting waits = endpoint.locks().waiting().get(0);
@@ -160,7 +160,8 @@ class LocksEndpointTests {
             try (Lease reader = locks.acquire("prices", ORDERS.shared());
                     Lease permit = locks.acquire("calls", ORDERS.withPermits(5))) {
                 assertThat(endpoint.locks().held())
-                        .extracting(LocksEndpoint.Held::mode, LocksEndpoint.Held::permits, LocksEndpoint.Held::fence)
+                        .extracting(
+                                LocksEndpoint.Held::mode, LocksEndpoint.Held::permits, LocksEndpoint.Held::fencingToken)
                         .containsExactlyInAnyOrder(
                                 tuple(Mode.SHARED, null, reader.fencingToken()),
                                 tuple(Mode.EXCLUSIVE, 5, permit.fencingToken()));
@@ -188,7 +189,10 @@ class LocksEndpointTests {
                 });
     }
 
-    /** Every id of a holder begins with the session of its registry, and so it is found in an instance that shows no hold. */
+    /**
+     * Every id of a holder begins with the session of its registry, and so it is found in an instance that shows no
+     * hold.
+     */
     @Test
     void itShowsTheSessionOfEachRegistryOnRedis() {
         runner.withBean(
@@ -211,7 +215,7 @@ class LocksEndpointTests {
         runner.run(context -> {
             LocksEndpoint endpoint = context.getBean(LocksEndpoint.class);
             Lease lease = context.getBean(LockRegistry.class).acquire("a", ORDERS);
-            assertThat(endpoint.locks().held().get(0).owner())
+            assertThat(endpoint.locks().held().get(0).holderId())
                     .startsWith(endpoint.locks().sessions().values().iterator().next());
             lease.close();
         });

@@ -15,7 +15,6 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Qualifier;
-import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -57,9 +56,9 @@ class SeveralRegistriesTests {
     }
 
     @SuppressWarnings("unchecked")
-    private static String ownerIn(Map<String, Object> state) {
+    private static String holderIn(Map<String, Object> state) {
         return (String)
-                ((List<Map<String, Object>>) state.get("holders")).get(0).get("owner");
+                ((List<Map<String, Object>>) state.get("holders")).get(0).get("holderId");
     }
 
     @SuppressWarnings("unchecked")
@@ -79,16 +78,12 @@ class SeveralRegistriesTests {
             assertThat(shown.getBody())
                     .containsEntry("registry", "reportsLocks")
                     .doesNotContainKey("others");
-            String owner = ownerIn(stateIn(shown));
-            assertThat(endpoint.release(SecurityContext.NONE, "nightly", "another-1")
-                            .getStatus())
-                    .isEqualTo(409);
-            assertThat(endpoint.release(SecurityContext.NONE, "nightly", owner).getStatus())
-                    .isEqualTo(204);
+            String holder = holderIn(stateIn(shown));
+            assertThat(endpoint.release("nightly", "another-1").getStatus()).isEqualTo(409);
+            assertThat(endpoint.release("nightly", holder).getStatus()).isEqualTo(204);
             assertThat(lease.isValid()).isFalse();
             assertThat(endpoint.state("nightly").getStatus()).isNotEqualTo(503);
-            assertThat(endpoint.release(SecurityContext.NONE, "nightly", owner).getStatus())
-                    .isEqualTo(409);
+            assertThat(endpoint.release("nightly", holder).getStatus()).isEqualTo(409);
         });
     }
 
@@ -104,11 +99,10 @@ class SeveralRegistriesTests {
             assertThat(others).hasSize(1);
             assertThat(List.of(body.get("registry"), others.get(0).get("registry")))
                     .containsExactlyInAnyOrder((Object[]) context.getBeanNamesForType(LockRegistry.class));
-            String owner = body.get("registry").equals("reportsLocks")
-                    ? ownerIn((Map<String, Object>) body.get("state"))
-                    : ownerIn((Map<String, Object>) others.get(0).get("state"));
-            assertThat(endpoint.release(SecurityContext.NONE, "both", owner).getStatus())
-                    .isEqualTo(204);
+            String holder = body.get("registry").equals("reportsLocks")
+                    ? holderIn((Map<String, Object>) body.get("state"))
+                    : holderIn((Map<String, Object>) others.get(0).get("state"));
+            assertThat(endpoint.release("both", holder).getStatus()).isEqualTo(204);
             assertThat(second.isValid()).isFalse();
             assertThat(first.isValid()).isTrue();
             first.close();
@@ -120,16 +114,13 @@ class SeveralRegistriesTests {
         runner.run(context -> {
             LockStateEndpoint endpoint = context.getBean(LockStateEndpoint.class);
             Lease lease = context.getBean("reportsLocks", LockRegistry.class).acquire("seen", OPTIONS);
-            String owner = ownerIn(stateIn(endpoint.state("seen")));
+            String holder = holderIn(stateIn(endpoint.state("seen")));
             orders.pause();
             try {
                 assertThat(endpoint.state("seen").getStatus()).isEqualTo(200);
                 assertThat(endpoint.state("unseen").getStatus()).isEqualTo(503);
-                assertThat(endpoint.release(SecurityContext.NONE, "seen", "another-1")
-                                .getStatus())
-                        .isEqualTo(503);
-                assertThat(endpoint.release(SecurityContext.NONE, "seen", owner).getStatus())
-                        .isEqualTo(204);
+                assertThat(endpoint.release("seen", "another-1").getStatus()).isEqualTo(503);
+                assertThat(endpoint.release("seen", holder).getStatus()).isEqualTo(204);
             } finally {
                 orders.resume();
             }
@@ -150,7 +141,8 @@ class SeveralRegistriesTests {
             Lease other = second.acquire("mine", OPTIONS);
             CompletableFuture<Lease> waiting = second.acquireAsync("mine", OPTIONS);
             assertThat(endpoint.locks().held())
-                    .extracting(LocksEndpoint.Held::registry, LocksEndpoint.Held::fence, LocksEndpoint.Held::queue)
+                    .extracting(
+                            LocksEndpoint.Held::registry, LocksEndpoint.Held::fencingToken, LocksEndpoint.Held::queue)
                     .containsExactly(
                             tuple(nameOfFirst, one.fencingToken(), 0L),
                             tuple("reportsLocks", other.fencingToken(), 1L));

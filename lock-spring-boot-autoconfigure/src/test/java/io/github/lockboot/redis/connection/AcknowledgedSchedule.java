@@ -30,9 +30,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceClientConfigurat
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Leases that a replica has to acknowledge, on a real master and its replica that change places, for the specification to judge. Two
- * clients take, renew and release a lock at random; sometimes nothing is copied to the replica meanwhile, and sometimes the replica
- * is promoted before it has the lease. All share a connection, which moves to the new master.
+ * Leases that a replica has to acknowledge, on a real master and its replica that change places, for the specification
+ * to judge. Two clients take, renew and release a lock at random; sometimes nothing is copied to the replica meanwhile,
+ * and sometimes the replica is promoted before it has the lease. All share a connection, which moves to the new master.
  *
  * <p>What was seen, one line for each step:
  *

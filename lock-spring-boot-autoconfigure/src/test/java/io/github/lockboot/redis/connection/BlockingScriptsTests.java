@@ -56,18 +56,18 @@ class BlockingScriptsTests {
         server.close();
     }
 
-    private CompletableFuture<Reply> inspect(String key) {
-        return inspect(runner, key);
+    private CompletableFuture<Reply> show(String key) {
+        return show(runner, key);
     }
 
-    private static CompletableFuture<Reply> inspect(ScriptStore.Runner runner, String key) {
-        return runner.run(reply -> {}, LuaScript.INSPECT, key, new byte[0], SETTINGS);
+    private static CompletableFuture<Reply> show(ScriptStore.Runner runner, String key) {
+        return runner.run(reply -> {}, LuaScript.SHOW, key, new byte[0], SETTINGS);
     }
 
     @Test
     void whatIsSentOnOneKeyIsNeverOvertaken() {
-        CompletableFuture<Reply> first = inspect("a");
-        CompletableFuture<Reply> second = inspect("a");
+        CompletableFuture<Reply> first = show("a");
+        CompletableFuture<Reply> second = show("a");
         assertThat(tasks).hasSize(1);
         tasks.remove().run();
         assertThat(first).isCompleted();
@@ -90,22 +90,22 @@ class BlockingScriptsTests {
                 },
                 true);
         lacking.set(1);
-        assertThat(inspect(scarce, "scarce")).isCompletedExceptionally();
-        CompletableFuture<Reply> first = inspect(scarce, "scarce");
-        CompletableFuture<Reply> second = inspect(scarce, "scarce");
-        CompletableFuture<Reply> third = inspect(scarce, "scarce");
+        assertThat(show(scarce, "scarce")).isCompletedExceptionally();
+        CompletableFuture<Reply> first = show(scarce, "scarce");
+        CompletableFuture<Reply> second = show(scarce, "scarce");
+        CompletableFuture<Reply> third = show(scarce, "scarce");
         lacking.set(1);
         tasks.remove().run();
         assertThat(first).isCompleted();
         assertThat(second).isCompletedExceptionally();
         tasks.remove().run();
-        assertThat(third).isCompletedWithValueMatching(Reply.Plain.FREE::equals);
+        assertThat(third).isCompletedWithValueMatching(Reply.Shown.class::isInstance);
     }
 
     @Test
     void otherKeysDoNotWait() {
-        inspect("a");
-        CompletableFuture<Reply> other = inspect("b");
+        show("a");
+        CompletableFuture<Reply> other = show("b");
         tasks.remove();
         tasks.remove().run();
         assertThat(other).isCompleted();
@@ -113,8 +113,8 @@ class BlockingScriptsTests {
 
     @Test
     void whatExpiredIsNotSentAnyMoreAndLetsTheNextOneGo() {
-        CompletableFuture<Reply> expired = inspect("a");
-        CompletableFuture<Reply> next = inspect("a");
+        CompletableFuture<Reply> expired = show("a");
+        CompletableFuture<Reply> next = show("a");
         expired.completeExceptionally(new IllegalStateException("expired"));
         tasks.remove().run();
         tasks.remove().run();
@@ -129,21 +129,21 @@ class BlockingScriptsTests {
                 Actor actor = new Actor()) {
             BlockingScripts slow =
                     new BlockingScripts(new StringRedisTemplate(application.connectionFactory()), tasks::add, true);
-            inspect(slow, "a");
+            show(slow, "a");
             tasks.remove().run(); // Redis knows the script
-            CompletableFuture<Reply> call = slow.run(late::add, LuaScript.INSPECT, "a", new byte[0], SETTINGS);
+            CompletableFuture<Reply> call = slow.run(late::add, LuaScript.SHOW, "a", new byte[0], SETTINGS);
             long before = proxy.requestBytes();
             server.command("CLIENT", "PAUSE", "100000", "WRITE");
             CompletableFuture<Void> running = actor.begin(tasks.remove()::run);
             Actor.await(
                     "it is sent",
                     () -> proxy.requestBytes() - before
-                            > LuaScript.INSPECT.getSha1().length());
+                            > LuaScript.SHOW.getSha1().length());
             call.completeExceptionally(new TimeoutException("too late"));
             server.command("CLIENT", "UNPAUSE");
             Actor.get(running);
             assertThat(call).isCompletedExceptionally();
-            assertThat(late).containsExactly(Reply.Plain.FREE);
+            assertThat(late).singleElement().isInstanceOf(Reply.Shown.class);
         }
     }
 
@@ -155,7 +155,7 @@ class BlockingScriptsTests {
                             "Could not get a resource from the pool",
                             new NoSuchElementException("Timeout waiting for idle object"));
                 });
-        assertThat(inspect(new BlockingScripts(new StringRedisTemplate(none), Runnable::run, true), "a"))
+        assertThat(show(new BlockingScripts(new StringRedisTemplate(none), Runnable::run, true), "a"))
                 .failsWithin(Duration.ZERO)
                 .withThrowableThat()
                 .havingCause()
@@ -167,7 +167,7 @@ class BlockingScriptsTests {
 
     @Test
     void aCallThatIsNotAnsweredNamesThePoolAsWell() {
-        CompletableFuture<Reply> unanswered = inspect("a");
+        CompletableFuture<Reply> unanswered = show("a");
         unanswered.completeExceptionally(new TimeoutException("Redis did not answer in time"));
         assertThat(unanswered)
                 .failsWithin(Duration.ZERO)
@@ -194,13 +194,13 @@ class BlockingScriptsTests {
                 TestRegistries application = TestRegistries.at(proxy.host(), proxy.port())) {
             BlockingScripts mixedUp =
                     new BlockingScripts(new StringRedisTemplate(application.connectionFactory()), Runnable::run, true);
-            assertThat(inspect(mixedUp, "a")).isCompleted();
+            assertThat(show(mixedUp, "a")).isCompleted();
             proxy.doubleReply();
-            assertThat(inspect(mixedUp, "a")).isCompletedWithValueMatching(Reply.Plain.FREE::equals);
-            assertThat(inspect(mixedUp, "b")).isCompletedExceptionally();
+            assertThat(show(mixedUp, "a")).isCompletedWithValueMatching(Reply.Shown.class::isInstance);
+            assertThat(show(mixedUp, "b")).isCompletedExceptionally();
             Actor.await(
                     "each command has its own reply again",
-                    () -> !inspect(mixedUp, "c").isCompletedExceptionally());
+                    () -> !show(mixedUp, "c").isCompletedExceptionally());
             assertThat(proxy.connections()).isGreaterThan(1);
         }
     }

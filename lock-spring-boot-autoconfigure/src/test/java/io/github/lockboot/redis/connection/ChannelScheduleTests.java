@@ -27,8 +27,9 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Threads open, doubt and cut the channels at the same time, on a real Redis. Left alone, each is live on one connection and hears each
- * message once; closed, they leave none. {@code -Dlock.schedules} is ten times the number of rounds.
+ * Threads open, doubt and cut the channels at the same time, on a real Redis. Left alone, each is live on one
+ * connection and hears each message once; closed, they leave none. {@code -Dlock.schedules} is ten times the number of
+ * rounds.
  */
 @Tag("full")
 @Tag("schedules")

@@ -34,7 +34,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Renewals that Redis answers when nobody waits for it any more. Redis lets writes wait, and tests say when a command has expired. */
+/**
+ * Renewals that Redis answers when nobody waits for it any more. Redis lets writes wait, and tests say when a command
+ * has expired.
+ */
 class LateReplyTests {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(1);
@@ -158,7 +161,10 @@ class LateReplyTests {
         assertThat(late).isEmpty();
     }
 
-    /** One has to hand over and the other has not, so that a number alone, as DELEX replies with, would tell the wrong thing of both. */
+    /**
+     * One has to hand over and the other has not, so that a number alone, as DELEX replies with, would tell the wrong
+     * thing of both.
+     */
     @Test
     void aReleaseIsNotTakenForDoneByTheReplyToAnother() throws Exception {
         connect(true, AcknowledgedBy.NOTHING);
@@ -202,9 +208,9 @@ class LateReplyTests {
 
     private void awaitUsable() {
         Actor.await("a script is answered", () -> {
-            CompletableFuture<Reply> inspected = store.inspect("another");
+            CompletableFuture<Reply> shown = store.show("another");
             try {
-                return Actor.get(inspected) == Reply.Plain.FREE;
+                return Actor.get(shown) instanceof Reply.Shown;
             } catch (Exception notYet) {
                 return false;
             }

@@ -29,6 +29,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.mockito.ArgumentCaptor;
 import org.mockito.InOrder;
+import org.mockito.Mockito;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
@@ -56,7 +57,7 @@ class LettuceScriptsTests {
     private final StringRedisTemplate template = new StringRedisTemplate(factory);
     private final ManualTimer timer = new ManualTimer();
     private final LettuceScripts scripts = new LettuceScripts(() -> template, timer, Runnable::run, null, null);
-    private final AbstractRedisClient client = mock(AbstractRedisClient.class);
+    private final AbstractRedisClient client = mock(AbstractRedisClient.class, Mockito.RETURNS_DEEP_STUBS);
     private final Queue<Runnable> held = new ArrayDeque<>();
     private CompletableFuture<Reply> call;
 

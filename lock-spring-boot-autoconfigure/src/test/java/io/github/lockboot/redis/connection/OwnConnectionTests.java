@@ -63,7 +63,9 @@ class OwnConnectionTests {
         assertThat(made.getPort()).isEqualTo(6380);
     }
 
-    /** {@code spring.data.redis.cluster.max-redirects=0}: locks of a slot that has moved would be unavailable for good. */
+    /**
+     * {@code spring.data.redis.cluster.max-redirects=0}: locks of a slot that has moved would be unavailable for good.
+     */
     @Test
     void itFollowsRedirectionsOfAClusterWhateverTheApplicationAllows() {
         RedisClusterConfiguration cluster = new RedisClusterConfiguration(List.of("redis.example.org:6380"));

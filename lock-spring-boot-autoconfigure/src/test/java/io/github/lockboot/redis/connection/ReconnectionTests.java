@@ -26,8 +26,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Lettuce plans a reconnection both when an attempt has failed and when the socket of that attempt is closed. If the second comes after
- * the first has begun, as on a busy machine, two attempts are under way.
+ * Lettuce plans a reconnection both when an attempt has failed and when the socket of that attempt is closed. If the
+ * second comes after the first has begun, as on a busy machine, two attempts are under way.
  */
 class ReconnectionTests {
 

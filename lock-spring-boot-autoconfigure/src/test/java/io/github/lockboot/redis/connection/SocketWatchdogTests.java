@@ -6,10 +6,13 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketAddress;
 import java.net.SocketTimeoutException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
+import io.github.lockboot.engine.ManualTimer;
 import io.github.lockboot.internal.Timer;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.codec.ByteArrayCodec;
@@ -19,9 +22,11 @@ import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandHandler;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.protocol.Endpoint;
+import io.lettuce.core.protocol.RedisHandshakeHandler;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
 import io.lettuce.core.resource.NettyCustomizer;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
@@ -32,6 +37,8 @@ import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.Mockito.RETURNS_DEFAULTS;
@@ -89,6 +96,45 @@ class SocketWatchdogTests {
         } finally {
             resources.shutdown(0, 0, TimeUnit.SECONDS).awaitUninterruptibly(10, TimeUnit.SECONDS);
         }
+    }
+
+    /** Two commands of a handshake that has not ended, with a server that has answered some, and then is not heard. */
+    private static boolean isOpenAfter(int answers) {
+        ClientResources resources = DefaultClientResources.create();
+        ManualTimer time = new ManualTimer();
+        SocketWatchdog patient = new SocketWatchdog(time, Duration.ofSeconds(2), Runnable::run);
+        try {
+            EmbeddedChannel socket = new EmbeddedChannel(
+                    new RedisHandshakeHandler(channel -> new CompletableFuture<>(), resources, Duration.ofHours(1)),
+                    new CommandHandler(ClientOptions.create(), resources, mock(Endpoint.class)));
+            patient.registeredAfter(new NettyCustomizer() {}).afterChannelInitialized(socket);
+            send(socket, CommandType.CLIENT);
+            send(socket, CommandType.CLIENT);
+            for (int i = 0; i < answers; i++) {
+                time.tick(Duration.ofSeconds(1));
+                socket.writeInbound(Unpooled.copiedBuffer("+OK\r\n", StandardCharsets.US_ASCII));
+            }
+            time.tick(Duration.ofSeconds(1));
+            patient.onSilence(null);
+            assertThat(socket.isOpen()).as("heard a second ago").isTrue();
+            time.tick(Duration.ofSeconds(1));
+            patient.onSilence(null);
+            return socket.isOpen();
+        } finally {
+            resources.shutdown(0, 0, TimeUnit.SECONDS).awaitUninterruptibly(10, TimeUnit.SECONDS);
+        }
+    }
+
+    /** The process may be slow to send the next one. */
+    @Test
+    void aServerThatHasAnsweredAllOfAHandshakeSoFarIsNotSilent() {
+        assertThat(isOpenAfter(2)).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void aServerThatOwesAnAnswerOfAHandshakeIsSilentACommandTimeoutAfterTheOneBefore(int answers) {
+        assertThat(isOpenAfter(answers)).isFalse();
     }
 
     private static AsyncCommand<byte[], byte[], String> send(EmbeddedChannel socket, CommandType type) {

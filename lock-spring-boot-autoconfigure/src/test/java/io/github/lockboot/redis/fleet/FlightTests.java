@@ -31,7 +31,9 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/** Flights over several registries that stand for JVMs: what they cost, and leaders, channels and connections that fail. */
+/**
+ * Flights over several registries that stand for JVMs: what they cost, and leaders, channels and connections that fail.
+ */
 class FlightTests {
 
     private static final Duration TTL = Duration.ofSeconds(3);

@@ -35,8 +35,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceClientConfigurat
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Replies reach other commands than those they answer, because the client or what lies before Redis lost count of them: nobody gets
- * a lock by the reply to another, and soon each command has its own again.
+ * Replies reach other commands than those they answer, because the client or what lies before Redis lost count of them:
+ * nobody gets a lock by the reply to another, and soon each command has its own again.
  */
 class ForeignReplyTests {
 

@@ -27,8 +27,8 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Those who give up at the very moment they are granted the lock: nobody else is forgotten for it, and nothing stays held.
- * {@code -Dlock.race.tries} says how many tries each test makes.
+ * Those who give up at the very moment they are granted the lock: nobody else is forgotten for it, and nothing stays
+ * held. {@code -Dlock.race.tries} says how many tries each test makes.
  */
 class GrantRaceTests {
 

@@ -32,9 +32,9 @@ import org.junit.jupiter.api.Timeout;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Scheduled jobs in four processes whose clocks differ, and which are killed and started again. A tick is a time of the schedule; its
- * number is the same in all processes, whatever their clocks. {@code -Dticks=} says how many there are, of all jobs together, {@code -Dskew=}
- * by how much the clocks differ, and {@code -Dseed=} repeats the kills.
+ * Scheduled jobs in four processes whose clocks differ, and which are killed and started again. A tick is a time of the
+ * schedule; its number is the same in all processes, whatever their clocks. {@code -Dticks=} says how many there are,
+ * of all jobs together, {@code -Dskew=} by how much the clocks differ, and {@code -Dseed=} repeats the kills.
  */
 @Tag("full")
 class JobFleetTests {

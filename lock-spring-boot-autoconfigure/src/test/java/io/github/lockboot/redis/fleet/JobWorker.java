@@ -24,8 +24,9 @@ import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 /**
- * An instance of an application with scheduled jobs, whose clock is shifted. It says {@code ran <job> <tick> <late>} for each run: the
- * tick is the number of its time on the shifted clock, and it began so many milliseconds after that. Ends with its input.
+ * An instance of an application with scheduled jobs, whose clock is shifted. It says {@code ran <job> <tick> <late>}
+ * for each run: the tick is the number of its time on the shifted clock, and it began so many milliseconds after that.
+ * Ends with its input.
  */
 public final class JobWorker {
 

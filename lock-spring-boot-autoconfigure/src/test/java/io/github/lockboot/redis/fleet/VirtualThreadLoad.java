@@ -15,9 +15,9 @@ import jdk.jfr.consumer.RecordedStackTrace;
 import jdk.jfr.consumer.RecordingFile;
 
 /**
- * Many virtual threads on few names, in a JVM that has them. Says {@code counted N pinned N millis N}: how often a thread counted
- * under a lock, not atomically, and how often one was pinned to its carrier by anything but the loading of a class: the JVM pins who
- * waits for that, whatever the code does. A first round loads most classes.
+ * Many virtual threads on few names, in a JVM that has them. Says {@code counted N pinned N millis N}: how often a
+ * thread counted under a lock, not atomically, and how often one was pinned to its carrier by anything but the loading
+ * of a class: the JVM pins who waits for that, whatever the code does. A first round loads most classes.
  */
 public final class VirtualThreadLoad {
 

@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Our scripts on a real Redis, under a clock the test turns. Their text is as shipped but for three things: the time comes
- * with the call, a key is given a day more than it was meant to have (so that only the test lets it expire), and what is
- * published is noted too. Each call brings back all there is to see after it.
+ * Our scripts on a real Redis, under a clock the test turns. Their text is as shipped but for three things: the time
+ * comes with the call, a key is given a day more than it was meant to have (so that only the test lets it expire), and
+ * what is published is noted too. Each call brings back all there is to see after it.
  */
 public final class ClockedScripts {
 
@@ -94,7 +94,10 @@ public final class ClockedScripts {
                 """.formatted(text);
     }
 
-    /** What one of our scripts answered to the command of this number: the status word, then numbers, or all replies after ALL. */
+    /**
+     * What one of our scripts answered to the command of this number: the status word, then numbers and texts, or all
+     * replies after ALL.
+     */
     public static List<Object> words(String number, @Nullable Object line) {
         ByteBuffer bytes = line == null ? null : ByteBuffer.wrap(((String) line).getBytes(StandardCharsets.ISO_8859_1));
         String answer = LuaScript.answerTo(number.getBytes(StandardCharsets.US_ASCII), bytes);
@@ -104,7 +107,7 @@ public final class ClockedScripts {
         String[] words = answer.split(" ", -1);
         List<Object> reply = new ArrayList<>(List.of(words[0]));
         for (String word : List.of(words).subList(1, words.length)) {
-            reply.add(Long.valueOf(word));
+            reply.add(word.matches("-?\\d{1,18}") ? (Object) Long.valueOf(word) : word);
         }
         return reply;
     }

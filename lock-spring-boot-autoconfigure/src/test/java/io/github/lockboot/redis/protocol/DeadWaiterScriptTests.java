@@ -9,13 +9,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.stream.IntStream;
 
-import io.github.lockboot.fixture.RedisBinary;
-import io.github.lockboot.fixture.RedisProbe;
-import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.redis.protocol.ClockedScripts.Seen;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -23,8 +17,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What waiters that died in the queue cost the others, and that a live one keeps its place: on Redis, under a clock of ours. */
-class DeadWaiterScriptTests {
+/**
+ * What waiters that died in the queue cost the others, and that a live one keeps its place: on Redis, under a clock of
+ * ours.
+ */
+class DeadWaiterScriptTests extends OnClockedScripts {
 
     private static final String KEY = "lock:dead";
     private static final String HOLDER = "holder-1";
@@ -32,34 +29,9 @@ class DeadWaiterScriptTests {
     private static final long TTL = 30_000;
     private static final int MOST = 1_000;
 
-    private static RedisServer server;
-    private static RedisProbe redis;
-    private static ClockedScripts scripts;
-
     private long now = 1_800_000_000_000L;
     private long keyGoneAt = Long.MAX_VALUE;
     private int callers;
-
-    @BeforeAll
-    static void start() {
-        server = RedisServer.builder()
-                .binary(RedisBinary.embedded().orElseThrow())
-                .start();
-        redis = server.probe();
-        scripts = new ClockedScripts(redis);
-    }
-
-    @AfterAll
-    static void stop() {
-        redis.close();
-        server.close();
-    }
-
-    @BeforeEach
-    void clear() {
-        redis.command("FLUSHALL");
-        keyGoneAt = Long.MAX_VALUE;
-    }
 
     // --- after a release --------------------------------------------------------------------------------------
 
@@ -189,7 +161,10 @@ class DeadWaiterScriptTests {
         }
     }
 
-    /** Waiters that ask every poll lose no place by absences of Redis or steps of its clock, one at a time, or by callers that do not stay. */
+    /**
+     * Waiters that ask every poll lose no place by absences of Redis or steps of its clock, one at a time, or by
+     * callers that do not stay.
+     */
     @Test
     void aLiveWaiterIsNeverSkipped() {
         for (long seed = 0; seed < 100; seed++) {
@@ -238,7 +213,10 @@ class DeadWaiterScriptTests {
         }
     }
 
-    /** A connection is back within half a second, and with it a question; after many failures the next one may be a poll away. */
+    /**
+     * A connection is back within half a second, and with it a question; after many failures the next one may be a poll
+     * away.
+     */
     private static int backOff(int away) {
         return away < 4_000 ? 490 : (int) LockModel.POLL;
     }

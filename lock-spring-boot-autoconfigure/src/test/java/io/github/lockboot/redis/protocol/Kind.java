@@ -3,7 +3,8 @@ package io.github.lockboot.redis.protocol;
 import io.github.lockboot.engine.LockRequest.Terms;
 
 /**
- * Who may hold a lock beside whom. A name has holders; a request is granted when the holders are compatible with its kind:
+ * Who may hold a lock beside whom. A name has holders; a request is granted when the holders are compatible with its
+ * kind:
  *
  * <ul>
  *   <li>exclusive: nobody holds the lock

@@ -8,8 +8,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * What proxies of cloud providers read in the text of a script before they let it run: each command must be a literal, and each of its keys
- * must be an element of {@code KEYS}, not a variable or an expression.
+ * What proxies of cloud providers read in the text of a script before they let it run: each command must be a literal,
+ * and each of its keys must be an element of {@code KEYS}, not a variable or an expression.
  */
 public final class LiteralKeys {
 

@@ -10,8 +10,8 @@ import io.github.lockboot.fixture.StoredLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the protocol says about one lock key, in plain Java: the holders, the tokens, the queue, how long the key stays, and what
- * is answered and published. Its clock is turned from outside.
+ * What the protocol says about one lock key, in plain Java: the holders, the tokens, the queue, how long the key stays,
+ * and what is answered and published. Its clock is turned from outside.
  */
 public final class LockModel {
 
@@ -335,7 +335,9 @@ public final class LockModel {
                 queue.stream().map(Waiter::stored).toList());
     }
 
-    /** Updates: the past is brought up to now before anything is decided. The caller learns of a grant from its reply. */
+    /**
+     * Updates: the past is brought up to now before anything is decided. The caller learns of a grant from its reply.
+     */
     private void begin(@Nullable String caller) {
         before = text();
         granted.clear();

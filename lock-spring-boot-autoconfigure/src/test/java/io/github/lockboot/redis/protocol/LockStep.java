@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * One step of a random sequence. {@code who} is an index, which says of which kind the id's requests are; a negative one stands for a
- * holder of the moment. What {@code amount} means depends on the action.
+ * One step of a random sequence. {@code who} is an index, which says of which kind the id's requests are; a negative
+ * one stands for a holder of the moment. What {@code amount} means depends on the action.
  */
 record LockStep(Action action, int who, int next, long amount) {
 
@@ -123,7 +123,9 @@ record LockStep(Action action, int who, int next, long amount) {
         return steps;
     }
 
-    /** In microseconds: most often less than a poll, at times hours, with a liking for what the protocol counts with. */
+    /**
+     * In microseconds: most often less than a poll, at times hours, with a liking for what the protocol counts with.
+     */
     private static long duration(Random random) {
         long[] marks = {1, 1_000, 1_500, LockModel.POLL, LockModel.PATIENCE, 6_001, 30_000, 3_600_000};
         long mark = 1000 * marks[random.nextInt(marks.length)];

@@ -63,9 +63,6 @@ class MessageFuzzTests {
             "LEFT",
             "GIVEN_AWAY",
             "UNKNOWN",
-            "FREE",
-            "FOREIGN",
-            "HELD",
             "SHOWN 29999 7 2 7 30000 1800000000000 -1 a-1 6 1000 1800000000000 2 b-1 [1,\"7\"]"
         };
         Fuzz.times(150_000, "replies parsed", fuzz -> {
@@ -83,7 +80,10 @@ class MessageFuzzTests {
         });
     }
 
-    /** The ids are those of this instance, which only readers of the keys in Redis know; one of the other facts is wrong. */
+    /**
+     * The ids are those of this instance, which only readers of the keys in Redis know; one of the other facts is
+     * wrong.
+     */
     @Test
     void noMessageGivesTakesOrEndsALock() {
         ScriptedEngine scripted = new ScriptedEngine(64);

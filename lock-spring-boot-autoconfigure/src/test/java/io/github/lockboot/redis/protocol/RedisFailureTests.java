@@ -7,8 +7,10 @@ import java.util.concurrent.TimeUnit;
 import io.github.lockboot.Actor;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.engine.StoreFailure;
+import io.github.lockboot.engine.StoreFailure.NotConnectedException;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.redis.TestRegistries;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -51,8 +53,48 @@ class RedisFailureTests {
                 .isTrue();
     }
 
+    @Test
+    void aCommandThatFoundNoConnectionIsKnownNotToHaveRun() {
+        Throwable none = new NotConnectedException("none", null);
+        assertThat(RedisFailure.of(new RuntimeException("failed", none))).isEqualTo(StoreFailure.NOT_SENT);
+        assertThat(RedisFailure.of(null)).isEqualTo(StoreFailure.UNKNOWN);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"MOVED 3999 127.0.0.1:6381", "ASK 3999 127.0.0.1:6381"})
+    void aNodeThatRefersToAnotherIsFoundBelowOtherFailures(String error) {
+        assertThat(RedisFailure.isOfRedirection(new RuntimeException(error))).isTrue();
+        assertThat(RedisFailure.isOfRedirection(new RuntimeException(null, new RuntimeException(error))))
+                .isTrue();
+        assertThat(RedisFailure.isOfRedirection(new RuntimeException("ERR " + error)))
+                .isFalse();
+    }
+
+    @Test
+    void aProxyThatCannotReadAScriptIsFoundBelowOtherFailures() {
+        Throwable refusal = new RuntimeException("ERR bad lua script for redis cluster");
+        assertThat(RedisFailure.isOfScriptText(new RuntimeException(null, refusal)))
+                .isTrue();
+        assertThat(RedisFailure.isOfScriptText(new RuntimeException("bad lua scripts")))
+                .isFalse();
+    }
+
+    @Test
+    void anOutdatedServerIsTakenForWhatItIs() {
+        assertThat(RedisFailure.isOfReplica(new RuntimeException("@user_script: 3: -READONLY text")))
+                .isTrue();
+        assertThat(RedisFailure.isOfReplica(new RuntimeException("Master is currently unknown: []")))
+                .isTrue();
+        assertThat(RedisFailure.isOfNoMaster(new RuntimeException("CLUSTERDOWN Hash slot not served")))
+                .isTrue();
+        RuntimeException other = new RuntimeException("WRONGTYPE text");
+        assertThat(RedisFailure.isOfReplica(other)).isFalse();
+        assertThat(RedisFailure.isOfNoMaster(other)).isFalse();
+    }
+
     @ParameterizedTest
     @EnumSource
+    @Tag("not-for-mutants")
     void aWaitGoesOnWhileRedisRefusesWritesInScripts(RedisProgram program) throws Exception {
         try (RedisServer server = program.start();
                 TestRegistries registries = TestRegistries.on(server);

@@ -3,49 +3,19 @@ package io.github.lockboot.redis.protocol;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.github.lockboot.fixture.RedisBinary;
-import io.github.lockboot.fixture.RedisProbe;
-import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.fixture.StoredLock.Waiter;
 import io.github.lockboot.redis.protocol.ClockedScripts.Seen;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Single cases under a clock of ours, each of which went wrong once. */
-class ScriptClockTests {
+class ScriptClockTests extends OnClockedScripts {
 
     private static final long SECOND = 1_000_000;
     private static final String KEY = "lock:clock";
 
-    private static RedisServer server;
-    private static RedisProbe redis;
-    private static ClockedScripts scripts;
-
     private long micros = 1_800_000_000 * SECOND;
-
-    @BeforeAll
-    static void start() {
-        server = RedisServer.builder()
-                .binary(RedisBinary.embedded().orElseThrow())
-                .start();
-        redis = server.probe();
-        scripts = new ClockedScripts(redis);
-    }
-
-    @AfterAll
-    static void stop() {
-        redis.close();
-        server.close();
-    }
-
-    @BeforeEach
-    void clear() {
-        redis.command("FLUSHALL");
-    }
 
     @Test
     void aNextIdThatIsQueuedAlreadyCountsAsSeen() {

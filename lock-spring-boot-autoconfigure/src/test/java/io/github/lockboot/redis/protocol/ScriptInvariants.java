@@ -10,7 +10,9 @@ import org.jspecify.annotations.Nullable;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What must be true of any sequence of calls on one key, whatever a model of the protocol says; it only looks at Redis. */
+/**
+ * What must be true of any sequence of calls on one key, whatever a model of the protocol says; it only looks at Redis.
+ */
 final class ScriptInvariants {
 
     private static final long LOCAL_TOKENS = 65_536;
@@ -39,7 +41,9 @@ final class ScriptInvariants {
     /** The newest token that a holder is known to have been able to use. */
     private long newest;
 
-    /** The newest that an exclusive or limited holder may have used, also by itself; what readers may have as theirs. */
+    /**
+     * The newest that an exclusive or limited holder may have used, also by itself; what readers may have as theirs.
+     */
     private long mayBeUsed;
 
     ScriptInvariants(int mostHolders) {
@@ -109,7 +113,10 @@ final class ScriptInvariants {
         persisted = false;
     }
 
-    /** The state was removed from outside; only the clock keeps tokens growing now. Permits granted at a time are ahead of it. */
+    /**
+     * The state was removed from outside; only the clock keeps tokens growing now. Permits granted at a time are ahead
+     * of it.
+     */
     void destroyed(long micros) {
         expired();
         newest = mayBeUsed = clockWentBack ? 0 : Math.min(newest, micros);
@@ -170,7 +177,10 @@ final class ScriptInvariants {
         }
     }
 
-    /** A reader is given a token that no exclusive or limited holder after it can have, and all of them before it could not exceed. */
+    /**
+     * A reader is given a token that no exclusive or limited holder after it can have, and all of them before it could
+     * not exceed.
+     */
     private void readers(List<Holder> after, String caller, Seen seen) {
         for (Holder holder : after) {
             if (holder.permits < 0) {

@@ -22,10 +22,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
 /**
- * Random sequences of calls and mishaps, on Redis and on {@link LockModel} side by side: after every step both must agree on
- * the reply, on all that is stored and on the messages. A failure prints its seed and the shortest sequence found that still
- * fails. {@code -Dlock.model.seed} and {@code -Dlock.model.sequences} choose others than the usual ones;
- * more than a few run with {@code -Pfull}.
+ * Random sequences of calls and mishaps, on Redis and on {@link LockModel} side by side: after every step both must
+ * agree on the reply, on all that is stored and on the messages. A failure prints its seed and the shortest sequence
+ * found that still fails. {@code -Dlock.model.seed} and {@code -Dlock.model.sequences} choose others than the usual
+ * ones; more than a few run with {@code -Pfull}.
  */
 class ScriptModelTests {
 
@@ -337,7 +337,9 @@ class ScriptModelTests {
             foreign = byStranger;
         }
 
-        /** An exclusive holder hands over at most once in a microsecond; a permit has 64 tokens, and readers have one. */
+        /**
+         * An exclusive holder hands over at most once in a microsecond; a permit has 64 tokens, and readers have one.
+         */
         private long used(LockModel.@Nullable Holder holder, long tokens) {
             if (holder != null && !holder.kind().isExclusive()) {
                 return model.tokenOf(holder) + (holder.kind().isShared() ? 0 : tokens % 64);
@@ -371,7 +373,10 @@ class ScriptModelTests {
             return new Call(LuaScript.KEEP, arguments(id, 0, fence, stay), lock -> lock.keep(id, fence, stay));
         }
 
-        /** A hold is given up to an id of nobody, from which three may take it over; or who has another hold asks for it. */
+        /**
+         * A hold is given up to an id of nobody, from which three may take it over; or who has another hold asks for
+         * it.
+         */
         private String taker(String id, int index) {
             boolean holds = model.holder(id(index)) != null && !id(index).equals(id);
             return holds ? id(index) : id.startsWith(GIVEN) ? "taker%d-%d".formatted(index % 3, index(id)) : GIVEN + id;

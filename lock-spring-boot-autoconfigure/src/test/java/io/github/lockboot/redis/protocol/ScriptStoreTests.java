@@ -9,6 +9,7 @@ import java.util.function.Consumer;
 
 import io.github.lockboot.engine.ManualTimer;
 import io.github.lockboot.engine.Reply;
+import io.github.lockboot.engine.StoreFailure;
 import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.connection.ClusterSlotHashUtil;
 
@@ -24,6 +25,8 @@ class ScriptStoreTests {
     private final ManualTimer timer = new ManualTimer();
     private final List<String> keys = new ArrayList<>();
     private boolean connecting;
+    private boolean followsRedirections = true;
+    private boolean closed;
     private final ScriptStore store = new ScriptStore(
             new Silence(), "lock:", Duration.ofSeconds(2), Duration.ofSeconds(6), 100, 200, timer, TIMEOUT);
 
@@ -47,7 +50,14 @@ class ScriptStoreTests {
         }
 
         @Override
-        public void close() {}
+        public boolean followsRedirections() {
+            return followsRedirections;
+        }
+
+        @Override
+        public void close() {
+            closed = true;
+        }
     }
 
     private static void assertExpired(CompletableFuture<Reply> question) {
@@ -60,7 +70,7 @@ class ScriptStoreTests {
 
     @Test
     void aQuestionHasTheTimeOfACommand() {
-        CompletableFuture<Reply> question = store.inspect("a");
+        CompletableFuture<Reply> question = store.show("a");
         timer.tick(ALMOST);
         assertThat(question).isNotDone();
         timer.tick(CHECK);
@@ -70,9 +80,9 @@ class ScriptStoreTests {
     @Test
     void theTimeInWhichTheFirstConnectionIsMadeDoesNotCount() {
         connecting = true;
-        CompletableFuture<Reply> first = store.inspect("a");
+        CompletableFuture<Reply> first = store.show("a");
         timer.tick(TIMEOUT.multipliedBy(30));
-        CompletableFuture<Reply> second = store.inspect("b");
+        CompletableFuture<Reply> second = store.show("b");
         timer.tick(CHECK);
         connecting = false;
         timer.tick(ALMOST.minus(CHECK));
@@ -83,7 +93,10 @@ class ScriptStoreTests {
         assertExpired(second);
     }
 
-    /** Where scripts may publish only on channels of the slot of their key, an echo from that slot would show nothing of grants. */
+    /**
+     * Where scripts may publish only on channels of the slot of their key, an echo from that slot would show nothing of
+     * grants.
+     */
     @Test
     void anEchoComesFromAKeyOfAnySlotAsAGrantDoes() {
         for (int i = 0; i < 10; i++) {
@@ -94,5 +107,32 @@ class ScriptStoreTests {
                 .extracting(ClusterSlotHashUtil::calculateSlot)
                 .doesNotContain(ClusterSlotHashUtil.calculateSlot("lock:client:session"))
                 .doesNotHaveDuplicates();
+    }
+
+    @Test
+    void theCloseFailsWhatIsUnansweredAndWhatIsSentLater() {
+        CompletableFuture<Reply> before = store.show("a");
+        store.close();
+        assertThat(closed).isTrue();
+        assertExpired(before);
+        assertExpired(store.show("a"));
+    }
+
+    @Test
+    void aKeyHasANameIfItIsLongerThanThePrefixAndBeginsWithIt() {
+        assertThat(store.nameOf("lock:a")).isEqualTo("a");
+        assertThat(store.nameOf("lock:")).isNull();
+        assertThat(store.nameOf("other:a")).isNull();
+    }
+
+    @Test
+    void aClientThatDoesNotFollowARedirectionHasFoundNoServer() {
+        RuntimeException moved = new RuntimeException("MOVED 3999 127.0.0.1:6381");
+        assertThat(store.client().failureOf(moved)).isEqualTo(StoreFailure.NOT_NOW);
+        followsRedirections = false;
+        assertThat(store.client().failureOf(moved)).isEqualTo(StoreFailure.NOT_SENT);
+        assertThat(store.client().failureOf(new RuntimeException("READONLY text")))
+                .isEqualTo(StoreFailure.NOT_NOW);
+        assertThat(store.client().failureOf(null)).isEqualTo(StoreFailure.UNKNOWN);
     }
 }

@@ -22,9 +22,9 @@ import org.springframework.stereotype.Component;
 /**
  * A holder that is paused for longer than its lease, and writes when it wakes up.
  *
- * <p>A paused process renews nothing. This is simulated by a hold without renewal whose lease is three quarters of the pause, which
- * is the same to Redis. But here the loss is reported at once, while a process that is really paused would notice it when it wakes
- * up. Meanwhile every other instance waits for the lock. If there is no other, this one does.
+ * <p>A paused process renews nothing. This is simulated by a hold without renewal whose lease is three quarters of the
+ * pause, which is the same to Redis. But here the loss is reported at once, while a process that is really paused would
+ * notice it when it wakes up. Meanwhile every other instance waits for the lock. If there is no other, this one does.
  */
 @Component
 @NeedsLocks

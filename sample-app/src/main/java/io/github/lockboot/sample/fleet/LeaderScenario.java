@@ -28,8 +28,9 @@ import org.springframework.stereotype.Component;
 import org.springframework.web.server.ResponseStatusException;
 
 /**
- * An instance that leads, and publishes. Its load is a pause of the leader: a helper process stops the whole instance and lets it go
- * on. Meanwhile another leads and publishes, and what the first one publishes when it wakes up is refused.
+ * An instance that leads, and publishes. Its load is a pause of the leader: a helper process stops the whole instance
+ * and lets it go on. Meanwhile another leads and publishes, and what the first one publishes when it wakes up is
+ * refused.
  */
 @Component
 @NeedsLocks
@@ -62,9 +63,9 @@ class LeaderScenario extends Scenario {
     }
 
     @EventListener
-    void granted(LeaderElection.Granted granted) {
-        events.add(CHANGES, "leads", Map.of("token", String.valueOf(granted.fencingToken())));
-        publish("in time", granted.fencingToken());
+    void elected(LeaderElection.Elected elected) {
+        events.add(CHANGES, "leads", Map.of("token", String.valueOf(elected.fencingToken())));
+        publish("in time", elected.fencingToken());
     }
 
     /** Also because Redis is away: then it cannot store the event either. */

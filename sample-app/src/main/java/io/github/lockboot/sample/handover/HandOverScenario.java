@@ -16,8 +16,8 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.stereotype.Component;
 
 /**
- * A long job that begins in the instance that received the request, and ends in another. If there is no other, it ends in this one. The
- * lock is taken all the time, with one fencing token.
+ * A long job that begins in the instance that received the request, and ends in another. If there is no other, it ends
+ * in this one. The lock is taken all the time, with one fencing token.
  */
 @Component
 @NeedsLocks

@@ -61,7 +61,10 @@ class ReportScenario extends Scenario {
                 "torn", figures.counted(Prices.FIGURES, "torn"));
     }
 
-    /** Two prices that belong together. They are written and read one after the other, so a report without the lock could see half an import. */
+    /**
+     * Two prices that belong together. They are written and read one after the other, so a report without the lock
+     * could see half an import.
+     */
     @Service
     @NeedsLocks
     static class Prices {

@@ -10,7 +10,10 @@ import org.springframework.stereotype.Component;
 
 import static java.util.Objects.requireNonNull;
 
-/** Counts what callers of all instances do, in hashes in Redis. It takes no part in what it counts, and relies on no lock. */
+/**
+ * Counts what callers of all instances do, in hashes in Redis. It takes no part in what it counts, and relies on no
+ * lock.
+ */
 @Component
 public class Figures {
 
@@ -43,13 +46,16 @@ public class Figures {
         return count == null ? 0 : Long.parseLong(count);
     }
 
-    /** Runs work and counts how many callers do so at once. A caller sees all that entered before it, so no overlap is missed. */
+    /**
+     * Runs work and counts how many callers do so at once. A caller sees all that entered before it, so no overlap is
+     * missed.
+     */
     public <T, E extends Throwable> T during(String key, Work<T, E> work) throws E {
         String me = UUID.randomUUID().toString();
         long now = System.currentTimeMillis();
-        redis.opsForZSet().add(insideKey(key), me, now);
+        redis.opsForZSet().add(insideKey(key), me, (double) now);
         try {
-            redis.opsForZSet().removeRangeByScore(insideKey(key), 0, now - LONGEST_STAY.toMillis());
+            redis.opsForZSet().removeRangeByScore(insideKey(key), 0, (double) (now - LONGEST_STAY.toMillis()));
             redis.expire(insideKey(key), LONGEST_STAY);
             long inside = requireNonNull(redis.opsForZSet().zCard(insideKey(key)));
             count(key, AT_ONCE + inside);

@@ -18,8 +18,8 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.stereotype.Component;
 
 /**
- * The instances that share this Redis. Each keeps a hash there, with the session under which it holds its locks and with what its
- * threads do. The name of an instance is its port.
+ * The instances that share this Redis. Each keeps a hash there, with the session under which it holds its locks and
+ * with what its threads do. The name of an instance is its port.
  */
 @Component
 @NeedsLocks
@@ -62,7 +62,9 @@ class Instances {
         return working.merge(scenario, -1, Integer::sum);
     }
 
-    /** Shows the other instances that this one is running, and what it does. Called by one thread, a few times a second. */
+    /**
+     * Shows the other instances that this one is running, and what it does. Called by one thread, a few times a second.
+     */
     void publish() {
         Map<String, String> state = new HashMap<>();
         state.put("session", session());
@@ -87,7 +89,7 @@ class Instances {
         return all;
     }
 
-    /** The registry does not show its session, but the owner of a lock that it holds contains it. */
+    /** The registry does not show its session, but the id of a holder contains it. */
     private String session() {
         if (session == null) {
             NamedLock lock = locks.get("instance:" + name());

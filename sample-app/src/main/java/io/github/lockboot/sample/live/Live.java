@@ -25,8 +25,8 @@ import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 
 /**
- * Four times a second, publishes the state of this instance, starts and stops loads as ordered, and sends a snapshot to every page
- * that is open here.
+ * Four times a second, publishes the state of this instance, starts and stops loads as ordered, and sends a snapshot to
+ * every page that is open here.
  */
 @RestController
 @NeedsLocks
@@ -57,8 +57,8 @@ class Live {
     }
 
     /**
-     * Server-sent events for one page, until it is closed there or the application stops: {@code snapshot}, four a second, or
-     * {@code outage} while Redis is out of reach.
+     * Server-sent events for one page, until it is closed there or the application stops: {@code snapshot}, four a
+     * second, or {@code outage} while Redis is out of reach.
      */
     @GetMapping(path = "/live", produces = MediaType.TEXT_EVENT_STREAM_VALUE)
     SseEmitter open() {

@@ -29,8 +29,8 @@ import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ResponseStatusException;
 
 /**
- * Runs loads in every instance. The instance that receives the request writes an order into Redis. Every instance looks for orders
- * a few times a second and starts its workers.
+ * Runs loads in every instance. The instance that receives the request writes an order into Redis. Every instance looks
+ * for orders a few times a second and starts its workers.
  */
 @RestController
 @RequestMapping("/loads/{scenario}")

@@ -25,7 +25,7 @@ class LockReader {
     private static final Pattern WAITER = Pattern.compile("\\[\"([^\"]+)-[^\"-]+\",");
     private static final Pattern HOLDER = Pattern.compile(WAITER + "(\\d+),(\\d+),(-?\\d+)");
 
-    /** Begins the session of a lease that was handed over, until an instance takes it over. */
+    /** Begins the session of a transferred lease, until an instance takes it over. */
     private static final String ON_ITS_WAY = "transfer-";
 
     private final StringRedisTemplate redis;
@@ -105,8 +105,8 @@ class LockReader {
     /**
      * A lock as the page shows it.
      *
-     * @param holders the instance of each hold, "" for one that is handed over; empty if it is free. The readers of an instance share a
-     *     hold, and each permit is one
+     * @param holders the instance of each hold, "" for one in transfer; empty if it is free. The readers of an instance
+     *     share a hold, and each permit is one
      * @param kind how they hold it: 0 alone, -1 as readers, above zero with so many permits
      * @param token the newest fencing token that Redis gave, as text because JavaScript rounds integers of this size
      * @param leftMs how long the first lease to end still lasts

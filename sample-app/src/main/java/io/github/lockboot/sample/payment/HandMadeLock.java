@@ -7,8 +7,8 @@ import io.github.lockboot.LockNotAcquiredException;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
- * <strong>What not to do</strong>: the usual loop around {@code SET NX}. Each mode is a little better than the one before, and none
- * is right.
+ * <strong>What not to do</strong>: the usual loop around {@code SET NX}. Each mode is a little better than the one
+ * before, and none is right.
  */
 class HandMadeLock implements AccountLock {
 
@@ -38,8 +38,8 @@ class HandMadeLock implements AccountLock {
     }
 
     /**
-     * Without an expiry, the first holder that dies locks out all others for ever. With one, work that outlasts it goes on beside the
-     * next holder.
+     * Without an expiry, the first holder that dies locks out all others for ever. With one, work that outlasts it goes
+     * on beside the next holder.
      */
     private boolean tryOnce(String key, String me) {
         return Boolean.TRUE.equals(
@@ -49,8 +49,8 @@ class HandMadeLock implements AccountLock {
     }
 
     /**
-     * Who does not look whose lock it is deletes that of the next holder, which lets in a third. Who does may still do so: between the
-     * look and the delete, the lock may expire and another may get it.
+     * Who does not look whose lock it is deletes that of the next holder, which lets in a third. Who does may still do
+     * so: between the look and the delete, the lock may expire and another may get it.
      */
     private void release(String key, String me, Duration pause) throws InterruptedException {
         if (!mode.equals("owned") || me.equals(redis.opsForValue().get(key))) {

@@ -15,8 +15,9 @@ import org.springframework.web.server.ResponseStatusException;
 import static java.util.Objects.requireNonNull;
 
 /**
- * Accounts in Redis, a hash for each mode, so that the errors of one mode do not affect the others. The hash has the balance and
- * the number of payments in it, which are written together. Nothing here checks whether another caller wrote in between.
+ * Accounts in Redis, a hash for each mode, so that the errors of one mode do not affect the others. The hash has the
+ * balance and the number of payments in it, which are written together. Nothing here checks whether another caller
+ * wrote in between.
  */
 @Component
 class Ledger {

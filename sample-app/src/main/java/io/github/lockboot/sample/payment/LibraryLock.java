@@ -34,7 +34,10 @@ class LibraryLock implements AccountLock {
         };
     }
 
-    /** When a process dies, its renewals end, and its lease a little later. To Redis, a crash is a lease that is not renewed. */
+    /**
+     * When a process dies, its renewals end, and its lease a little later. To Redis, a crash is a lease that is not
+     * renewed.
+     */
     @Override
     public void crash(String accountId) throws InterruptedException {
         locks.acquire(name(accountId), OPTIONS.withoutRenewal().withWaitTime(PaymentService.PATIENCE));

@@ -52,7 +52,7 @@ class PaymentScenario extends Scenario {
             crash(mode);
         } else {
             Mishap mishap = trouble == null ? Mishap.NONE : trouble.mishap;
-            Money money = new Money(100 * (1 + worker / PaymentService.MODES.size()));
+            Money money = new Money(100L * (1 + worker / PaymentService.MODES.size()));
             payments.pay(ACCOUNT, mode, UUID.randomUUID().toString(), money, mishap);
         }
         return true;

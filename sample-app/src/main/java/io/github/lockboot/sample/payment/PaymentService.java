@@ -18,7 +18,10 @@ import org.springframework.web.server.ResponseStatusException;
 
 import static java.util.Objects.requireNonNull;
 
-/** Pays by reading the balance, checking it and writing what is left, which is correct only if no other caller does so meanwhile. */
+/**
+ * Pays by reading the balance, checking it and writing what is left, which is correct only if no other caller does so
+ * meanwhile.
+ */
 @Service
 @NeedsLocks
 class PaymentService {
@@ -49,7 +52,10 @@ class PaymentService {
         this.waits = waits;
     }
 
-    /** Opens the account, again if it exists, with this balance, without payments, and without a lock that a crash left behind. */
+    /**
+     * Opens the account, again if it exists, with this balance, without payments, and without a lock that a crash left
+     * behind.
+     */
     void open(String accountId, Money balance) {
         for (String mode : MODES) {
             ledger.open(account(accountId, mode), balance);
@@ -157,7 +163,8 @@ class PaymentService {
      *
      * @param payments those made
      * @param overlaps how often one began while another was under way
-     * @param lostUpdates those made that the balance does not contain, because a later write was based on an older balance
+     * @param lostUpdates those made that the balance does not contain, because a later write was based on an older
+     *     balance
      */
     record Report(long payments, long overlaps, long lostUpdates) {}
 

@@ -74,7 +74,10 @@ class RedPacketScenario extends Scenario {
                 "doubleGrabs", doubleGrabs(id));
     }
 
-    /** Parts that are gone and that no openid has. A part that is just being stored has a winner at one of the next looks. */
+    /**
+     * Parts that are gone and that no openid has. A part that is just being stored has a winner at one of the next
+     * looks.
+     */
     private long doubleGrabs(String id) {
         return Stream.generate(() -> redPackets.get(id))
                 .limit(3)

@@ -58,9 +58,9 @@ class RedPacketService {
     /**
      * Gives an openid a part of the packet, the same one each time it asks.
      *
-     * <p>Nothing but the lock keeps two calls for one openid from finding no winner and taking a part each. The id has a
-     * fixed length, so no two pairs share a key; other openids do not wait. A crash between taking and storing loses a part
-     * and never gives two.
+     * <p>Nothing but the lock keeps two calls for one openid from finding no winner and taking a part each. The id has
+     * a fixed length, so no two pairs share a key; other openids do not wait. A crash between taking and storing loses
+     * a part and never gives two.
      */
     @DistributedLock(name = "packet", key = "#openid+#redPacketId")
     public Grab grab(String redPacketId, String openid) {
@@ -102,8 +102,8 @@ class RedPacketService {
     }
 
     /**
-     * Splits an amount into random parts. Gives every part one cent and cuts the rest, laid out as a line, at random points. So the
-     * parts sum up exactly, none is empty, and each has the same chances whatever its place.
+     * Splits an amount into random parts. Gives every part one cent and cuts the rest, laid out as a line, at random
+     * points. So the parts sum up exactly, none is empty, and each has the same chances whatever its place.
      *
      * @param count from 1 to the number of cents in the amount
      */

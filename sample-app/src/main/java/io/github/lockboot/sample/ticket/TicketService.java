@@ -46,7 +46,8 @@ class TicketService {
     }
 
     /**
-     * Opens windows of this instance and sells until the tickets are gone. A sale that another instance opened is joined.
+     * Opens windows of this instance and sells until the tickets are gone. A sale that another instance opened is
+     * joined.
      *
      * @param count how many tickets there are, if the sale is new
      * @param printing how long a window takes for a ticket, while all others wait
@@ -93,9 +94,9 @@ class TicketService {
     }
 
     /**
-     * Windows that take turns exactly. The lock serves first come, first served; so all windows queue before the first ticket is
-     * sold, and each queues for its next turn before it ends this one. A thread that unlocks and then locks may be too late for
-     * that, but a {@link Lease} can be requested while another is still held.
+     * Windows that take turns exactly. The lock serves first come, first served; so all windows queue before the first
+     * ticket is sold, and each queues for its next turn before it ends this one. A thread that unlocks and then locks
+     * may be too late for that, but a {@link Lease} can be requested while another is still held.
      */
     private void sellInTurns(String lock, List<Integer> windows, Counter counter) throws InterruptedException {
         Map<Integer, CompletableFuture<Lease>> turns = new ConcurrentHashMap<>();

@@ -57,7 +57,10 @@ class TokenService {
         return token;
     }
 
-    /** The holder looks into the cache again before it fetches. The callers that waited get the lock one after the other. */
+    /**
+     * The holder looks into the cache again before it fetches. The callers that waited get the lock one after the
+     * other.
+     */
     private String doubleCheck(AtomicBoolean fetched) throws InterruptedException {
         return locks.execute(NAME, () -> {
             String fetchedMeanwhile = cached();
@@ -65,7 +68,10 @@ class TokenService {
         });
     }
 
-    /** One caller has the lock and fetches. All others are notified at the same time, and find the token without the lock. */
+    /**
+     * One caller has the lock and fetches. All others are notified at the same time, and find the token without the
+     * lock.
+     */
     @SuppressWarnings("NullAway") // the cache may return null
     private String singleFlight(AtomicBoolean fetched) throws InterruptedException {
         return locks.singleFlight(NAME, this::cached, () -> fetch(fetched));

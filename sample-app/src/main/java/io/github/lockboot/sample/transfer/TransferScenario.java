@@ -55,7 +55,7 @@ class TransferScenario extends Scenario implements LockListener {
     @Override
     public boolean step(Load load, int worker) throws InterruptedException {
         if (load.ledHere()) {
-            transfer(load.mode(), ACCOUNTS.get(worker), ACCOUNTS.get(1 - worker), new Money(1_000 * (worker + 1)));
+            transfer(load.mode(), ACCOUNTS.get(worker), ACCOUNTS.get(1 - worker), new Money(1_000L * (worker + 1)));
         }
         return false;
     }

@@ -57,7 +57,10 @@ class TransferService {
         }
     }
 
-    /** What not to do: the call decides which lock comes first. One that goes the other way round has the other lock by now. */
+    /**
+     * What not to do: the call decides which lock comes first. One that goes the other way round has the other lock by
+     * now.
+     */
     private void transferNested(String from, String to, Money money) throws InterruptedException {
         template.execute(lock(from), () -> {
             Thread.sleep(WORK.toMillis());

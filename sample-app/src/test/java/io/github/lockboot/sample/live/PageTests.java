@@ -115,14 +115,14 @@ class PageTests extends OnTwoInstances {
             assertThat(page.text("#events [data-kind='job-begun']")).contains(first, token);
             assertThat(page.text("#events [data-kind='job-ended']")).contains(second, token);
             assertThat(page.text("#events [data-kind='take-over-refused']"))
-                    .contains(first, "refused", "taken over by another");
+                    .contains(first, "refused", "another call has taken it over");
             String parts = String.join("\n", first, first, first, second, second, second);
             Await.until("all parts", () -> page.text("#parts").equals(parts));
             LockRegistry locks = one.bean(LockRegistry.class);
             String onItsWay = locks.acquire("long-job").handOver();
             Await.until(
                     "a lock that no instance has",
-                    () -> page.text("[data-lock='long-job'] .holder").equals("handed over"));
+                    () -> page.text("[data-lock='long-job'] .holder").equals("in transfer"));
             locks.takeOver(onItsWay).close();
             assertThat(page.errors()).isEmpty();
         }
@@ -139,8 +139,8 @@ class PageTests extends OnTwoInstances {
             String after = leader(page, before);
             String token = page.text("#leader-token");
             Await.until("since when", () -> !page.text("#leader-since").equals("–"));
-            assertThat(page.text("#changes li:nth-child(1) span")).contains(after, "成为主节点", token);
-            assertThat(page.text("#changes li:nth-child(2) span")).contains(before, "不再是主节点");
+            assertThat(page.text("#changes li:nth-child(1) span")).contains(after, "当主，token", token);
+            assertThat(page.text("#changes li:nth-child(2) span")).contains(before, "不再当主");
             Await.until(
                     "the job in both instances",
                     () -> page.text("#runs").contains("已执行")

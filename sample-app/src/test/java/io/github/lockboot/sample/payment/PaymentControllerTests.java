@@ -41,7 +41,9 @@ class PaymentControllerTests {
         sample.close();
     }
 
-    /** A machine that stands still for seconds makes callers give up, as busy or without Redis: then they have not paid. */
+    /**
+     * A machine that stands still for seconds makes callers give up, as busy or without Redis: then they have not paid.
+     */
     private static Answer payPatiently(String account, String mode, String order) throws Exception {
         Answer answer = pay(account, mode, order, Mishap.NONE);
         for (int again = 0; again < 20 && (answer.status() == 409 || answer.status() == 503); again++) {

@@ -17,7 +17,10 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Transfers of 10.00 and 20.00 both ways at once. Each test has accounts of its own, because both orders are reported once in a process. */
+/**
+ * Transfers of 10.00 and 20.00 both ways at once. Each test has accounts of its own, because both orders are reported
+ * once in a process.
+ */
 class TransferTests {
 
     private static SampleInstance sample;

@@ -30,7 +30,9 @@ public final class Benchmark {
         this.stopAt = System.nanoTime() + Duration.ofMillis(plan.limitMillis()).toNanos();
     }
 
-    /** @param args {@code quick} for short rounds; then the ids of scenarios, or none for all, which writes the results */
+    /**
+     * @param args {@code quick} for short rounds; then the ids of scenarios, or none for all, which writes the results
+     */
     public static void main(String[] args) throws Exception {
         Plan plan = Plan.of(args);
         try (RedisServer server = RedisServer.start();

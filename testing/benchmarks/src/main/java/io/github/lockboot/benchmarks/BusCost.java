@@ -19,9 +19,9 @@ import io.github.lockboot.harness.Markdown;
 import static java.util.Objects.requireNonNull;
 
 /**
- * What the bus of a Cluster costs beside the locks: the processor time of each of six masters for a hold, for a message and for a
- * hand-over, all sent to one of them on 16 connections, and the same on a server alone. What a server uses without work is subtracted.
- * See README.md.
+ * What the bus of a Cluster costs beside the locks: the processor time of each of six masters for a hold, for a message
+ * and for a hand-over, all sent to one of them on 16 connections, and the same on a server alone. What a server uses
+ * without work is subtracted. See README.md.
  */
 public final class BusCost implements AutoCloseable {
 

@@ -7,8 +7,8 @@ import java.util.Map;
 import io.github.lockboot.harness.ThisLibrary;
 
 /**
- * Draws speeds as horizontal bars, a group for each scenario, each group to its own scale. The chart brings its background, for
- * it takes its colours from the reader's system, and a page may be of another mind.
+ * Draws speeds as horizontal bars, a group for each scenario, each group to its own scale. The chart brings its
+ * background, for it takes its colours from the reader's system, and a page may be of another mind.
  */
 final class Chart {
 

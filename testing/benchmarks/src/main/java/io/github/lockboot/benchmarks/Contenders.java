@@ -17,7 +17,9 @@ import org.springframework.integration.redis.util.RedisLockRegistry.RedisLockTyp
 /** Who takes part. */
 final class Contenders {
 
-    /** Its default lease, and long enough for the first connection of many processes that start at once on few cores. */
+    /**
+     * Its default lease, and long enough for the first connection of many processes that start at once on few cores.
+     */
     private static final Timing OUR_TIMING = new Timing(Duration.ofSeconds(30), Duration.ofSeconds(10));
 
     static final Contender RAW = new RawLettuce(RawLettuce.Release.SCRIPT);

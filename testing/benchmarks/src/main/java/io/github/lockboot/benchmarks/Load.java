@@ -1,11 +1,11 @@
 package io.github.lockboot.benchmarks;
 
 /**
- * What one process does in a round: so many threads lock and unlock, and do nothing in between, unless its kind says so. In its k-th turn thread t takes the
- * name t + k * threads, modulo the number of names.
+ * What one process does in a round: so many threads lock and unlock, and do nothing in between, unless its kind says
+ * so. In its k-th turn thread t takes the name t + k * threads, modulo the number of names.
  *
- * @param perSecond how many turns are due in a second, whether or not those before have ended: an open loop. 0 for a closed loop,
- *     where a thread's next turn is due when its last one has ended
+ * @param perSecond how many turns are due in a second, whether or not those before have ended: an open loop. 0 for a
+ *     closed loop, where a thread's next turn is due when its last one has ended
  */
 record Load(int threads, int names, int holds, boolean isVirtual, Kind kind, int perSecond) {
 
@@ -23,8 +23,8 @@ record Load(int threads, int names, int holds, boolean isVirtual, Kind kind, int
         /** Together with {@link #SEVERAL} - 1 others. */
         SEVERAL,
         /**
-         * Its read side, for {@link #PAUSE_MILLIS} each time. The first process has one thread more, which takes the write side
-         * and pauses as long before each turn. Only that thread's waiting counts.
+         * Its read side, for {@link #PAUSE_MILLIS} each time. The first process has one thread more, which takes the
+         * write side and pauses as long before each turn. Only that thread's waiting counts.
          */
         WRITER
     }

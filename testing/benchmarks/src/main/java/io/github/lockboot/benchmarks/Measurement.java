@@ -7,10 +7,12 @@ import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
 
 /**
- * What one round showed of one contender. Times are in microseconds; commands, messages and processor time are per acquisition.
+ * What one round showed of one contender. Times are in microseconds; commands, messages and processor time are per
+ * acquisition.
  *
  * @param longestHold of the readers that a writer waited for; else 0
- * @param commands those that clients sent: scripts, subscriptions and the contender's own commands, not what scripts ran
+ * @param commands those that clients sent: scripts, subscriptions and the contender's own commands, not what scripts
+ *     ran
  * @param messages how often something was published
  * @param client processor time of the contender's processes
  * @param redis processor time of Redis

@@ -36,7 +36,9 @@ record Plan(
     private static final String PROFILE = "profile";
     private static final String PROFILE_RAW = "raw";
 
-    /** Who takes part: in short rounds with costly processes only those whom a target names, and one alone in a profile. */
+    /**
+     * Who takes part: in short rounds with costly processes only those whom a target names, and one alone in a profile.
+     */
     List<Contender> contenders(Scenario scenario) {
         if (name.equals(PROFILE)) {
             return List.of(Contenders.OURS);
@@ -50,8 +52,10 @@ record Plan(
                 .toList();
     }
 
-    /** @param args {@code quick} for short rounds, {@code profile} for warm ones of this library, or {@code profile raw} of the raw
-     *     loop; then the ids of scenarios, or none for all */
+    /**
+     * @param args {@code quick} for short rounds, {@code profile} for warm ones of this library, or {@code profile raw}
+     *     of the raw loop; then the ids of scenarios, or none for all
+     */
     static Plan of(String[] args) {
         List<String> words = new ArrayList<>(Arrays.asList(args));
         boolean quick = words.remove(QUICK);

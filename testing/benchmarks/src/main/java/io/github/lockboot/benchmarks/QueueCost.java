@@ -15,8 +15,9 @@ import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.harness.Markdown;
 
 /**
- * What Redis pays for the queue of one lock: its processor time for a poll and for a release with 10, 100 and 1,000 waiting ids, each as
- * of an instance of its own. The ids are put into the queue by the scripts; no instance runs. See README.md.
+ * What Redis pays for the queue of one lock: its processor time for a poll and for a release with 10, 100 and 1,000
+ * waiting ids, each as of an instance of its own. The ids are put into the queue by the scripts; no instance runs. See
+ * README.md.
  */
 public final class QueueCost {
 
@@ -109,7 +110,7 @@ public final class QueueCost {
             queues.values().forEach(Queue::measure);
         }
         StringBuilder text = new StringBuilder(
-                "| waiting instances | a poll, µs | a release, µs | a poll beside a full queue, µs | all polls, % of a core | written, MB/s |\n"
+                "| waiting instances | a poll, µs | a release, µs | a poll beside a full queue, µs | all polls, cores in % | written, MB/s |\n"
                         + "|---:|---:|---:|---:|---:|---:|\n");
         queues.forEach((waiters, queue) -> {
             double polls = POLLS_A_SECOND * waiters;

@@ -21,8 +21,8 @@ import io.lettuce.core.output.IntegerOutput;
 import io.lettuce.core.protocol.CommandArgs;
 
 /**
- * The lock written by hand: SET NX PX, compare-and-delete, one shared connection. Where nobody competes this is the floor, two
- * round trips; where somebody does, it asks again every millisecond.
+ * The lock written by hand: SET NX PX, compare-and-delete, one shared connection. Where nobody competes this is the
+ * floor, two round trips; where somebody does, it asks again every millisecond.
  */
 final class RawLettuce implements Contender {
 

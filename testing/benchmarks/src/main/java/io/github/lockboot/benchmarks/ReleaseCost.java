@@ -18,9 +18,9 @@ import io.lettuce.core.output.NestedMultiOutput;
 import io.lettuce.core.protocol.CommandArgs;
 
 /**
- * What Redis pays for an uncontended hold, if the release is the script of this library, and if it is the server's own comparison and
- * deletion of the stored text: DELEX of Redis from 8.4, DELIFEQ of Valkey from 9.0. The scripts and commands are sent by one connection;
- * no instance runs. See README.md.
+ * What Redis pays for an uncontended hold, if the release is the script of this library, and if it is the server's own
+ * comparison and deletion of the stored text: DELEX of Redis from 8.4, DELIFEQ of Valkey from 9.0. The scripts and
+ * commands are sent by one connection; no instance runs. See README.md.
  */
 public final class ReleaseCost {
 

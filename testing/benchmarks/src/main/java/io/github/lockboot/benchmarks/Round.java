@@ -1,8 +1,8 @@
 package io.github.lockboot.benchmarks;
 
 /**
- * One round as it is told to a worker: a load, when to begin, and when to stop: after a time, or, if {@code turns} is not 0, when
- * each thread has had so many turns.
+ * One round as it is told to a worker: a load, when to begin, and when to stop: after a time, or, if {@code turns} is
+ * not 0, when each thread has had so many turns.
  *
  * @param process the worker's number among those of its team
  */

@@ -155,7 +155,9 @@ enum Scenario {
         return firstTurns > 0;
     }
 
-    /** How many turns each thread takes in a new process; 0 if processes are warm, and go on for the time of a round. */
+    /**
+     * How many turns each thread takes in a new process; 0 if processes are warm, and go on for the time of a round.
+     */
     int firstTurns() {
         return firstTurns;
     }

@@ -16,8 +16,8 @@ import io.github.lockboot.harness.WorkerProcess.FailedException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Starts teams and keeps them while the scenarios that follow can use them: a team costs some seconds of processor time, which
- * is not to be spent while another is measured.
+ * Starts teams and keeps them while the scenarios that follow can use them: a team costs some seconds of processor
+ * time, which is not to be spent while another is measured.
  */
 final class Teams implements AutoCloseable {
 
@@ -78,7 +78,9 @@ final class Teams implements AutoCloseable {
         }
     }
 
-    /** Ends the processes of one, if there are any: it has failed and must not disturb the others, or is to begin anew. */
+    /**
+     * Ends the processes of one, if there are any: it has failed and must not disturb the others, or is to begin anew.
+     */
     void dismiss(Contender contender) {
         Team team = teams.remove(contender);
         if (team != null) {

@@ -11,7 +11,10 @@ final class Asking {
     private static final long ASKS_AGAIN_NANOS = 500_000;
     private static final long SAYS_AGAIN_NANOS = 20_000_000;
 
-    /** Takes from when until when the instance certainly believed to lead, at first, every now and then, and once that is over. */
+    /**
+     * Takes from when until when the instance certainly believed to lead, at first, every now and then, and once that
+     * is over.
+     */
     @FunctionalInterface
     interface Answers {
         void leads(long token, long from, long until, boolean over);

@@ -13,7 +13,10 @@ final class Burden {
 
     private Burden() {}
 
-    /** Full collections of a heap of small objects, one right after the other: everybody stands still for most of that time. */
+    /**
+     * Full collections of a heap of small objects, one right after the other: everybody stands still for most of that
+     * time.
+     */
     static void collectFor(Duration time) {
         long end = System.nanoTime() + time.toNanos();
         List<Object> live = new ArrayList<>();

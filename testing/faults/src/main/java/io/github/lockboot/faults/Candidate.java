@@ -10,8 +10,8 @@ import io.github.lockboot.faults.Event.Kind;
 import io.github.lockboot.leader.LeaderElection;
 
 /**
- * An instance that stands for a role, resigns some time after it leads, and writes down what it believes and is told, as holds of the
- * lock that the leader has.
+ * An instance that stands for a role, resigns some time after it leads, and writes down what it believes and is told,
+ * as holds of the lock that the leader has.
  */
 final class Candidate {
 

@@ -15,8 +15,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * One run of one {@link CommitsFault}: threads of an application each work in one transaction after the other under a lock, whose key
- * somebody deletes. They commit as soon as their instance knows of the loss.
+ * One run of one {@link CommitsFault}: threads of an application each work in one transaction after the other under a
+ * lock, whose key somebody deletes. They commit as soon as their instance knows of the loss.
  */
 final class Commits implements AutoCloseable {
 

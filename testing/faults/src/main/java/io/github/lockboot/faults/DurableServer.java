@@ -5,7 +5,10 @@ import java.util.List;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.harness.RedisAddress;
 
-/** One server without replicas, with an append-only file that is written to disk once a second. It takes over from itself. */
+/**
+ * One server without replicas, with an append-only file that is written to disk once a second. It takes over from
+ * itself.
+ */
 final class DurableServer implements Replicated {
 
     private final RedisServer server = RedisServer.start("--appendonly", "yes", "--appendfsync", "everysec");

@@ -12,8 +12,9 @@ import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.fixture.Replication;
 
 /**
- * What happens to a master that has replicas. Replication is asynchronous, so where it dies Redis may forget what it granted; whoever waits for
- * copies (WAIT) makes that rarer, not impossible. Recovery counts from when all know the new master.
+ * What happens to a master that has replicas. Replication is asynchronous, so where it dies Redis may forget what it
+ * granted; whoever waits for copies (WAIT) makes that rarer, not impossible. Recovery counts from when all know the new
+ * master.
  */
 final class FailoverFaults {
 

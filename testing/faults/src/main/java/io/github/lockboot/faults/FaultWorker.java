@@ -18,9 +18,9 @@ import io.github.lockboot.harness.RedisAddress;
 import io.github.lockboot.harness.Worker;
 
 /**
- * A JVM with one application instance's locks, told by lines on its standard input what to do, that writes its event log to its
- * standard output. A line is {@code <thread> <what> <arguments>}; threads are named by whoever writes, each does one thing after the
- * other and says DONE after each. What is told to {@code *} happens at once, beside them.
+ * A JVM with one application instance's locks, told by lines on its standard input what to do, that writes its event
+ * log to its standard output. A line is {@code <thread> <what> <arguments>}; threads are named by whoever writes, each
+ * does one thing after the other and says DONE after each. What is told to {@code *} happens at once, beside them.
  *
  * <pre>
  * load LOCK STYLE TRIES SEED LIMIT,...   takes it with one of these limits at random, until so many tries are done or the lock is stopped
@@ -174,7 +174,10 @@ public final class FaultWorker {
         }
     }
 
-    /** Threads that this library started and that do not end. An election is never closed: its timer's ends 10 s after the last task. */
+    /**
+     * Threads that this library started and that do not end. An election is never closed: its timer's ends 10 s after
+     * the last task.
+     */
     private static long threadsLeft() {
         long end = System.nanoTime() + END_NANOS;
         long left = threads();

@@ -28,7 +28,10 @@ final class Footprint {
         THREADS("threads", 0, 2),
         /** The JVM opens jars and ends connections when it likes. */
         FILES("open files and sockets", 0, 2),
-        /** Beside Cluster they are {@linkplain Soak awaited}; there a process connects to a master when it first uses one of its slots. */
+        /**
+         * Beside Cluster they are {@linkplain Soak awaited}; there a process connects to a master when it first uses
+         * one of its slots.
+         */
         CONNECTIONS("connections of all processes at Redis", 0, 3),
         /** What is left of killed processes runs out within seconds. */
         KEYS("keys in Redis", 0, 3);
@@ -83,6 +86,7 @@ final class Footprint {
                 + " " + threads;
     }
 
+    @SuppressWarnings("EnumOrdinal") // the words are in the order of the figures
     static Map<Figure, Long> parse(String line) {
         String[] words = line.split(" ");
         Map<Figure, Long> figures = new EnumMap<>(Figure.class);

@@ -17,8 +17,8 @@ import io.github.lockboot.harness.Worker;
 import io.github.lockboot.redis.RedisLockRegistry;
 
 /**
- * A JVM that has leases, writes at the witness while it has one, and gives them to others like it. It is told by lines on its standard
- * input what to do, and writes its event log to its standard output.
+ * A JVM that has leases, writes at the witness while it has one, and gives them to others like it. It is told by lines
+ * on its standard input what to do, and writes its event log to its standard output.
  *
  * <pre>
  * hold LOCK          acquires a lease and works under it until it is told to end that

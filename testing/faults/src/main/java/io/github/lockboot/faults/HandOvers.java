@@ -19,8 +19,8 @@ import io.github.lockboot.harness.WorkerProcess;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rounds of one {@link HandOversFault}: a process has a lease and hands it over, another takes it over, and one more waits for the lock
- * all the while.
+ * Rounds of one {@link HandOversFault}: a process has a lease and hands it over, another takes it over, and one more
+ * waits for the lock all the while.
  */
 final class HandOvers implements AutoCloseable {
 

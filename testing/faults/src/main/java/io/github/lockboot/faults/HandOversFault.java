@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name on the command line and in the table
  * @param injection in words for the table
- * @param promised how long after its last holder has ended the lock is granted again at most, but for {@link Terms#SLACK}
+ * @param promised how long after its last holder has ended the lock is granted again at most, but for
+ *     {@link Terms#SLACK}
  * @param redis that has the lock
  * @param way what happens in one round
  */

@@ -15,12 +15,13 @@ import io.github.lockboot.faults.Event.Kind;
 import io.github.lockboot.harness.Contender.Client;
 
 /**
- * Judges the event logs of all who used the same locks, whatever the process: nobody believes to hold what another believes to
- * hold, except readers beside readers and as many as there are permits; tokens grow, nobody says "held" when its own lease was over or Redis had ended it, every loss is told once and in time.
+ * Judges the event logs of all who used the same locks, whatever the process: nobody believes to hold what another
+ * believes to hold, except readers beside readers and as many as there are permits; tokens grow, nobody says "held"
+ * when its own lease was over or Redis had ended it, every loss is told once and in time.
  *
- * <p>A hold is believed from its grant until its release begins, but no longer than the latest validity its holder was told, or, where
- * validity is not told, until it last said that it holds. Where a holder's log ends early (it was killed) or renewals are not in
- * the log, that is less than what it believed, never more.
+ * <p>A hold is believed from its grant until its release begins, but no longer than the latest validity its holder was
+ * told, or, where validity is not told, until it last said that it holds. Where a holder's log ends early (it was
+ * killed) or renewals are not in the log, that is less than what it believed, never more.
  */
 final class HistoryChecker {
 
@@ -81,8 +82,9 @@ final class HistoryChecker {
     }
 
     /**
-     * Grants with a token below that of an earlier one. Only the loss of data in Redis excuses it: a process that does not know yet passes on
-     * among its threads what another has been granted, with the next of its old tokens, which the resource then refuses.
+     * Grants with a token below that of an earlier one. Only the loss of data in Redis excuses it: a process that does
+     * not know yet passes on among its threads what another has been granted, with the next of its old tokens, which
+     * the resource then refuses.
      */
     List<String> oldTokens() {
         return oldTokens;
@@ -98,7 +100,10 @@ final class HistoryChecker {
         return breaches;
     }
 
-    /** Where Redis had another owner, or none, while a holder said that it holds; only the loss of data in Redis excuses it. */
+    /**
+     * Where Redis had another owner, or none, while a holder said that it holds; only the loss of data in Redis excuses
+     * it.
+     */
     List<String> heldWithoutRedis() {
         List<String> found = new ArrayList<>();
         byHold().values().forEach(own -> found.addAll(heldWithoutRedis(own)));
@@ -299,8 +304,9 @@ final class HistoryChecker {
     }
 
     /**
-     * A reader's is that of the last who was no reader, or newer. One that was taken over is that of the one who handed it over, if nobody was
-     * granted the lock since. Any other is new, and newer than all before but those of the other permits.
+     * A reader's is that of the last who was no reader, or newer. One that was taken over is that of the one who handed
+     * it over, if nobody was granted the lock since. Any other is new, and newer than all before but those of the other
+     * permits.
      *
      * @param newest of each limit, the one with the newest token
      * @param tokens the last hold with each

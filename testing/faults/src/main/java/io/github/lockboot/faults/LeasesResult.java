@@ -9,7 +9,8 @@ import java.util.List;
  * @param before renewals that Redis did in a second before
  * @param after renewals that it did in a second from then on
  * @param lost leases
- * @param stallMillis the longest time in which another lock of the instance was not granted, although a thread wanted it
+ * @param stallMillis the longest time in which another lock of the instance was not granted, although a thread wanted
+ *     it
  */
 record LeasesResult(String fault, long before, long after, long lost, long stallMillis) {
 

@@ -7,8 +7,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
- * What one thread does with a lock again and again, at random but repeatably by its seed: waits, works, releases, rests. Where the lock
- * has several kinds of holds it takes one of them at random, and as a writer becomes a reader now and then.
+ * What one thread does with a lock again and again, at random but repeatably by its seed: waits, works, releases,
+ * rests. Where the lock has several kinds of holds it takes one of them at random, and as a writer becomes a reader now
+ * and then.
  */
 final class Load {
 
@@ -16,7 +17,9 @@ final class Load {
     enum Style {
         /** Waits without limit or for up to 0.3 s, holds for some milliseconds. */
         STEADY(300_000, 5_000),
-        /** Gives up within 1.5 ms, by timeout or by interrupt, which is when it is about to be granted; holds shortly. */
+        /**
+         * Gives up within 1.5 ms, by timeout or by interrupt, which is when it is about to be granted; holds shortly.
+         */
         HASTY(1_500, 200);
 
         private final int longestWaitMicros;

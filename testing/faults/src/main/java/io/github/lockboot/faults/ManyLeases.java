@@ -17,8 +17,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * One run of one {@link LeasesFault}: instances that hold many leases and do nothing with them, and one more thread that takes and releases
- * another lock all the while. The leases are taken evenly over a third of their time, so their renewals are even, too.
+ * One run of one {@link LeasesFault}: instances that hold many leases and do nothing with them, and one more thread
+ * that takes and releases another lock all the while. The leases are taken evenly over a third of their time, so their
+ * renewals are even, too.
  */
 final class ManyLeases implements AutoCloseable {
 
@@ -29,7 +30,9 @@ final class ManyLeases implements AutoCloseable {
     private static final String UNLINK_OTHERS = "for i = 1, 5000 do redis.call('UNLINK', 'other:' .. i) end";
     private static final String ANOTHER_DATABASE = "5";
 
-    /** How long after the grant a lease has been renewed for the first time, which is not in the round of the others. */
+    /**
+     * How long after the grant a lease has been renewed for the first time, which is not in the round of the others.
+     */
     private static final Duration WATCHED = Duration.ofMillis(1_500);
 
     private record Instance(LettuceConnectionFactory factory, RedisLockRegistry registry) {

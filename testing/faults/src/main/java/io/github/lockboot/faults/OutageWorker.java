@@ -25,8 +25,9 @@ import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * A JVM with a Spring Boot application with this library, whose log is on its standard output. One of its threads holds a lock, or waits
- * for it, all the while, and another takes and releases a second lock again and again and says so. It closes when it is told to.
+ * A JVM with a Spring Boot application with this library, whose log is on its standard output. One of its threads holds
+ * a lock, or waits for it, all the while, and another takes and releases a second lock again and again and says so. It
+ * closes when it is told to.
  */
 public final class OutageWorker {
 

@@ -11,8 +11,8 @@ import io.github.lockboot.harness.WorkerProcess;
 import org.springframework.boot.SpringBootVersion;
 
 /**
- * One run of one {@link OutageFault}: two applications that hold a lock, wait for it, and take another one in turn, while Redis goes away.
- * One of them closes before it is back, the other afterwards.
+ * One run of one {@link OutageFault}: two applications that hold a lock, wait for it, and take another one in turn,
+ * while Redis goes away. One of them closes before it is back, the other afterwards.
  */
 final class Outages implements AutoCloseable {
 

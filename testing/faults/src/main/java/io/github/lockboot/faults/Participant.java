@@ -10,8 +10,8 @@ import io.github.lockboot.faults.Event.Kind;
 import io.github.lockboot.harness.Contender;
 
 /**
- * One thread that takes locks, writes at the witness while it holds them, releases them, and writes down what it sees. Used by that
- * thread alone.
+ * One thread that takes locks, writes at the witness while it holds them, releases them, and writes down what it sees.
+ * Used by that thread alone.
  */
 final class Participant {
 
@@ -108,8 +108,8 @@ final class Participant {
     }
 
     /**
-     * A step of the work under the lock: looks whether it still holds, works, writes, or looks that nobody wrote if it may not be alone.
-     * That the witness refuses it tells it nothing: how long it goes on to believe is to be seen.
+     * A step of the work under the lock: looks whether it still holds, works, writes, or looks that nobody wrote if it
+     * may not be alone. That the witness refuses it tells it nothing: how long it goes on to believe is to be seen.
      *
      * @return whether it may go on
      */
@@ -141,7 +141,10 @@ final class Participant {
         return limit == 1 && reader.limit == Contender.Client.UNLIMITED;
     }
 
-    /** Takes the read side while it holds the write side, which is to be released next: from then on a loss is the reader's. */
+    /**
+     * Takes the read side while it holds the write side, which is to be released next: from then on a loss is the
+     * reader's.
+     */
     boolean downgradeTo(Participant reader) throws InterruptedException {
         boolean reads = reader.lock();
         downgraded = hold;

@@ -6,8 +6,8 @@ import java.util.List;
 import io.github.lockboot.faults.Fault.Harm;
 
 /**
- * A password that is rotated while locks are used. The connection factory of each process is behind a class-based proxy, and is replaced
- * by one with the new password.
+ * A password that is rotated while locks are used. The connection factory of each process is behind a class-based
+ * proxy, and is replaced by one with the new password.
  */
 final class PasswordFaults {
 

@@ -7,7 +7,10 @@ import java.util.function.Consumer;
 import io.github.lockboot.faults.Fault.Harm;
 import io.github.lockboot.fixture.TcpProxy;
 
-/** Replies that reach other commands than those they answer, as after a mistake of a client or of what lies before Redis. */
+/**
+ * Replies that reach other commands than those they answer, as after a mistake of a client or of what lies before
+ * Redis.
+ */
 final class ReplyFaults {
 
     private static final Duration PAUSE = Duration.ofMillis(100);

@@ -12,7 +12,8 @@ import io.github.lockboot.harness.Contender.Client;
  * What came of one run.
  *
  * @param violations what is wrong, one sentence each
- * @param late those among them that a slow machine explains: granted again or told later than promised, lost where the fault is no reason
+ * @param late those among them that a slow machine explains: granted again or told later than promised, lost where the
+ *     fault is no reason
  * @param recoveryNanos how long until the lock was granted again; {@link #NEVER} if it was not
  * @param overlapNanos for how long two believed to hold
  * @param refused writes that the witness refused for an old token
@@ -79,7 +80,7 @@ record RunResult(
     }
 
     boolean isJudged() {
-        return told != Told.NOTHING;
+        return !told.equals(Told.NOTHING);
     }
 
     boolean hasRecovered() {

@@ -18,8 +18,9 @@ import io.github.lockboot.harness.Contender.Client;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One run of one fault: processes that want one lock, and what a fault may do to them and to their Redis. Processes of this library
- * also use a read-write lock and a lock of two or three permits, and stand for a role, all the while; the keys of all share a slot.
+ * One run of one fault: processes that want one lock, and what a fault may do to them and to their Redis. Processes of
+ * this library also use a read-write lock and a lock of two or three permits, and stand for a role, all the while; the
+ * keys of all share a slot.
  */
 final class Scene<D extends Deployment> {
 

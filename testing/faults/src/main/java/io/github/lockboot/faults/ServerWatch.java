@@ -15,8 +15,8 @@ import io.github.lockboot.harness.Contender.Client;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks Redis some forty times a second who owns the locks of this library that a run uses, for the history, and which of the library's keys have no TTL,
- * which none may ever lack. While Redis does not answer nothing is learned.
+ * Asks Redis some forty times a second who owns the locks of this library that a run uses, for the history, and which
+ * of the library's keys have no TTL, which none may ever lack. While Redis does not answer nothing is learned.
  */
 final class ServerWatch implements AutoCloseable {
 

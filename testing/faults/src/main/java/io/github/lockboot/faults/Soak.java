@@ -15,6 +15,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.lockboot.faults.Footprint.Figure;
@@ -24,13 +25,16 @@ import io.github.lockboot.fixture.RedisServer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Injects one fault after the other, in random order, into the same processes, which use locks, readers and permits and stand for a role.
- * There is a group of processes on one server, one on Sentinel and one on a Cluster, side by side. One process of each group lives from
- * the beginning to the end; its {@link Footprint} is taken between the faults.
+ * Injects one fault after the other, in random order, into the same processes, which use locks, readers and permits and
+ * stand for a role. There is a group of processes on one server, one on Sentinel and one on a Cluster, side by side.
+ * One process of each group lives from the beginning to the end; its {@link Footprint} is taken between the faults.
  */
 final class Soak {
 
-    /** A row of the catalogue, together with what is before and after it; one that is rarely run takes as many times as long. */
+    /**
+     * A row of the catalogue, together with what is before and after it; one that is rarely run takes as many times as
+     * long.
+     */
     private static final Duration A_ROW = Duration.ofSeconds(10);
 
     /** Other work may slow the machine down for a while. */
@@ -110,7 +114,10 @@ final class Soak {
         return List.copyOf(violations);
     }
 
-    /** Runs that the machine was too slow for: a process, Sentinels or a Cluster were not ready in time. All begin anew then. */
+    /**
+     * Runs that the machine was too slow for: a process, Sentinels or a Cluster were not ready in time. All begin anew
+     * then.
+     */
     List<String> unjudged() {
         return unjudged;
     }
@@ -310,17 +317,20 @@ final class Soak {
             try {
                 Await.until(
                         PATIENCE,
-                        () -> connections(bed) == connections * processes,
+                        () -> connections(bed) == (long) connections * processes,
                         () -> connections(bed) + " connections of " + processes + " processes");
             } catch (IllegalStateException others) {
-                complain(name, List.of(String.valueOf(others.getMessage())));
-                bed.deployment().masters().forEach(Group::printClients);
+                String clients = bed.deployment().masters().stream()
+                        .map(Group::clientsOf)
+                        .collect(Collectors.joining("\n"));
+                complain(name, List.of(others.getMessage() + ":\n" + clients));
             }
         }
 
-        private static void printClients(RedisServer server) {
+        /** Their names tell the processes, their ids the order, and age, idle and cmd what each is for. */
+        private static String clientsOf(RedisServer server) {
             try (RedisProbe probe = server.probe()) {
-                System.out.println(probe.command("CLIENT", "LIST"));
+                return server.port() + "\n" + probe.command("CLIENT", "LIST");
             }
         }
 

@@ -73,7 +73,9 @@ final class Standalone implements Deployment {
                 List.of());
     }
 
-    /** A server to which all can happen that happens to one server; with a clock of its own only where that can be had. */
+    /**
+     * A server to which all can happen that happens to one server; with a clock of its own only where that can be had.
+     */
     static Standalone forEverything() {
         List<String> args = new ArrayList<>(DURABLE);
         args.addAll(debugging());

@@ -10,7 +10,9 @@ import java.util.concurrent.Future;
 
 import org.jspecify.annotations.Nullable;
 
-/** All faults on all contestants, or those that are named, a few side by side since most of the time is spent waiting. */
+/**
+ * All faults on all contestants, or those that are named, a few side by side since most of the time is spent waiting.
+ */
 final class Suite {
 
     private record Part(Fault<?> fault, Contestant contestant) {}

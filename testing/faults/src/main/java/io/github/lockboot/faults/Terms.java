@@ -27,8 +27,9 @@ final class Terms {
             TTL.multipliedBy(Fault.USUAL_PROCESSES - 1).plus(POLL);
 
     /**
-     * What dead ones cost of whom there are more than processes died: a process may hold and wait for a name in several ways, and a copy of
-     * the data has those who have left since. They are dropped after 6 s; until then one is granted the lock, and has a claim lease.
+     * What dead ones cost of whom there are more than processes died: a process may hold and wait for a name in several
+     * ways, and a copy of the data has those who have left since. They are dropped after 6 s; until then one is granted
+     * the lock, and has a claim lease.
      */
     static final Duration DEAD_KINDS = Duration.ofSeconds(6).plus(ONE_LEASE);
 

@@ -10,8 +10,9 @@ import java.util.function.LongSupplier;
 import io.github.lockboot.fixture.RedisServer;
 
 /**
- * Lets a server answer no more than so much in a time: when it has answered more, SIGSTOP stops it until it may answer the next tenth of a
- * second's. What it does not use is not saved up. It counts answers rather than time, so the machine makes no difference.
+ * Lets a server answer no more than so much in a time: when it has answered more, SIGSTOP stops it until it may answer
+ * the next tenth of a second's. What it does not use is not saved up. It counts answers rather than time, so the
+ * machine makes no difference.
  */
 final class Throttle implements AutoCloseable {
 

@@ -15,9 +15,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The resource that the locks guard, outside Redis: a list per lock that holders read, change and write back, so that two who do so at
- * once lose items. Writes with a token older than the newest seen are refused, as the resource of a careful application does.
- * Jepsen's set test: every item whose adding was acknowledged has to stay.
+ * The resource that the locks guard, outside Redis: a list per lock that holders read, change and write back, so that
+ * two who do so at once lose items. Writes with a token older than the newest seen are refused, as the resource of a
+ * careful application does. Jepsen's set test: every item whose adding was acknowledged has to stay.
  */
 final class Witness implements AutoCloseable {
 

@@ -13,9 +13,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The judge is judged: good histories pass, and each kind of bad one is told apart. A history is written as its events: the time, the
- * hold or {@code redis}, what it told, the token if there is one, and until when that is valid. A hold such as {@code a:r} is a reader's,
- * {@code a:2} one of two permits, {@code a} exclusive, all by {@code a}. {@code LATE} is a time at which a loss must have been told.
+ * The judge is judged: good histories pass, and each kind of bad one is told apart. A history is written as its events:
+ * the time, the hold or {@code redis}, what it told, the token if there is one, and until when that is valid. A hold
+ * such as {@code a:r} is a reader's, {@code a:2} one of two permits, {@code a} exclusive, all by {@code a}.
+ * {@code LATE} is a time at which a loss must have been told.
  */
 class HistoryCheckerTests {
 

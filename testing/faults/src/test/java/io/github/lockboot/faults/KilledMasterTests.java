@@ -31,9 +31,10 @@ import org.opentest4j.TestAbortedException;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The master is killed as soon as it has granted a lock, and another client asks its successor for it. In three rounds of four replication
- * stands still for a moment when the lock is asked for, so that what is granted then is lost. The successor of a server without replicas is
- * itself, started again on the same disk. {@code -Drounds=} says how often, {@code -Dlanes=} on how many deployments side by side.
+ * The master is killed as soon as it has granted a lock, and another client asks its successor for it. In three rounds
+ * of four replication stands still for a moment when the lock is asked for, so that what is granted then is lost. The
+ * successor of a server without replicas is itself, started again on the same disk. {@code -Drounds=} says how often,
+ * {@code -Dlanes=} on how many deployments side by side.
  */
 @Tag("failover")
 class KilledMasterTests {
@@ -48,7 +49,9 @@ class KilledMasterTests {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-    /** What came of a round: for how long the first believed beside the second, and its writes that were accepted then. */
+    /**
+     * What came of a round: for how long the first believed beside the second, and its writes that were accepted then.
+     */
     private record Round(long overlapMillis, long staleWrites) {}
 
     static Stream<Arguments> deploymentsAndContenders() {

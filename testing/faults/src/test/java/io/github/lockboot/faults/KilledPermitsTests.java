@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * All permits are held in a process that is killed, again and again, while the next process waits for them. {@code -Drounds=} says how
- * often, {@code -Dholders=} how many permits there are, {@code -Dseed=} repeats.
+ * All permits are held in a process that is killed, again and again, while the next process waits for them.
+ * {@code -Drounds=} says how often, {@code -Dholders=} how many permits there are, {@code -Dseed=} repeats.
  */
 @Tag("full")
 class KilledPermitsTests {

@@ -18,8 +18,8 @@ import io.github.lockboot.leader.LeaderElection;
 import io.github.lockboot.redis.RedisLockRegistry;
 
 /**
- * A process that stands for election, and asks all the time whether it leads. It says what its listener is told, and from when until when
- * it believed to lead, in nanoseconds that all processes of a machine share.
+ * A process that stands for election, and asks all the time whether it leads. It says what its listener is told, and
+ * from when until when it believed to lead, in nanoseconds that all processes of a machine share.
  */
 final class LeaderInstance extends WorkerProcess {
 
@@ -101,7 +101,7 @@ final class LeaderInstance extends WorkerProcess {
         LeaderElection election = LeaderElection.of(registry, "leader");
         election.addListener(new LeaderElection.Listener() {
             @Override
-            public void onGranted(LeaderElection.Granted event) {
+            public void onElected(LeaderElection.Elected event) {
                 say("granted", event);
             }
 

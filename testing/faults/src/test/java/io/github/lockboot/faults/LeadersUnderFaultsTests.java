@@ -29,8 +29,8 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Four processes stand for one role, and something happens to the leader or to Redis, again and again. {@code -Drounds=} says how often,
- * {@code -Dlanes=} on how many servers side by side, {@code -Dseed=} repeats, and
+ * Four processes stand for one role, and something happens to the leader or to Redis, again and again.
+ * {@code -Drounds=} says how often, {@code -Dlanes=} on how many servers side by side, {@code -Dseed=} repeats, and
  * {@code -Dfault=} chooses one.
  */
 @Tag("full")
@@ -297,7 +297,7 @@ class LeadersUnderFaultsTests {
             return figures.get(fault);
         }
 
-        /** Granted and Revoked in turn, each pair with a larger token, and none for what it believed is missing. */
+        /** Elected and Revoked in turn, each pair with a larger token, and none for what it believed is missing. */
         private void judgeEvents(LeaderInstance instance, Map<Fault, Figures> figures) {
             List<Told> told = instance.told();
             long token = 0;

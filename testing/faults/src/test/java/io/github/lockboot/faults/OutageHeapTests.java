@@ -15,8 +15,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The heap of a process that cannot reach Redis after a burst of locks, every half minute. {@code -Dminutes=} says how long; it is to be
- * asked for by its tag, since it takes as long.
+ * The heap of a process that cannot reach Redis after a burst of locks, every half minute. {@code -Dminutes=} says how
+ * long; it is to be asked for by its tag, since it takes as long.
  */
 @Tag("outage-heap")
 class OutageHeapTests {

@@ -11,8 +11,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A few faults, once each, on this library alone: what the normal build has of the suite. How long anything took is left to
- * {@link EveryFaultTests}. {@code -Dseed=} repeats a run.
+ * A few faults, once each, on this library alone: what the normal build has of the suite. How long anything took is
+ * left to {@link EveryFaultTests}. {@code -Dseed=} repeats a run.
  */
 @Tag("full")
 class SmokeTests {
@@ -40,7 +40,9 @@ class SmokeTests {
                                 violation -> result.late().contains(violation) && !violation.contains(" lost hold ")));
     }
 
-    /** If all were renewed at once, each answer would come after the next renewal had been sent, and all would be lost. */
+    /**
+     * If all were renewed at once, each answer would come after the next renewal had been sent, and all would be lost.
+     */
     @Test
     void noneOfManyLeasesIsLostAfterACut() {
         assertThat(ManyLeases.run(LeasesFault.SMALL).violations()).isEmpty();

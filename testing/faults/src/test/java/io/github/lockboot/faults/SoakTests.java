@@ -10,8 +10,9 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Faults of all kinds, one after the other, on the same processes, for less than a minute. {@code -Dsoak} makes it an hour and {@code
- * -Dsoak=10m} ten minutes; then {@code results/soak.md} shows what came of it. {@code -Dseed=} repeats the order of the faults.
+ * Faults of all kinds, one after the other, on the same processes, for less than a minute. {@code -Dsoak} makes it an
+ * hour and {@code -Dsoak=10m} ten minutes; then {@code results/soak.md} shows what came of it. {@code -Dseed=} repeats
+ * the order of the faults.
  */
 @Tag("full")
 @Tag("soak")

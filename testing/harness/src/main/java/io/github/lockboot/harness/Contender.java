@@ -36,7 +36,8 @@ public interface Contender {
         /**
          * The same, for one of several who may hold it at a time.
          *
-         * @param limit how many: {@link #UNLIMITED} for readers, or the number of permits; 1 for the lock that excludes all others
+         * @param limit how many: {@link #UNLIMITED} for readers, or the number of permits; 1 for the lock that excludes
+         *     all others
          */
         default Lock lock(String name, int limit) {
             if (limit != 1) {

@@ -19,7 +19,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * Where a client finds Redis, in a word that can be handed to a process.
  *
  * @param kind how it is organized
- * @param nodes {@code host:port} of the server, of the Sentinels, of nodes of the Cluster, or of the master and its replicas
+ * @param nodes {@code host:port} of the server, of the Sentinels, of nodes of the Cluster, or of the master and its
+ *     replicas
  * @param master the name the Sentinels give the master; else {@code -}
  * @param login {@code user:password} of one server; else {@code -}
  */

@@ -6,7 +6,10 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** A connection factory as a refresh scope has it: behind a class-based proxy, which stays while the factory is replaced. */
+/**
+ * A connection factory as a refresh scope has it: behind a class-based proxy, which stays while the factory is
+ * replaced.
+ */
 final class RefreshedFactory {
 
     private final HotSwappableTargetSource target;

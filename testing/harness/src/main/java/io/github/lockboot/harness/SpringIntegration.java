@@ -9,7 +9,8 @@ import org.springframework.integration.redis.util.RedisLockRegistry.RedisLockTyp
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 /**
- * Spring Integration's registry, in one of its two kinds. Its locks do not tell their holder of a loss before the release.
+ * Spring Integration's registry, in one of its two kinds. Its locks do not tell their holder of a loss before the
+ * release.
  *
  * @param timing null for its defaults, by which nothing is renewed
  */

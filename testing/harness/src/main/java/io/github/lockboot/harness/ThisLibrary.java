@@ -59,8 +59,8 @@ public record ThisLibrary(
     }
 
     /**
-     * As the start of an application does, but again where that fails: the first command loads classes, which on a busy machine takes
-     * longer than a command may. Without it the process would have one connection until it first waits.
+     * As the start of an application does, but again where that fails: the first command loads classes, which on a busy
+     * machine takes longer than a command may. Without it the process would have one connection until it first waits.
      */
     private static void connect(RedisLockRegistry registry) {
         boolean connected = false;

@@ -8,8 +8,8 @@ import java.util.concurrent.locks.Lock;
 import java.util.function.Function;
 
 /**
- * One application instance, as a {@link WorkerProcess} runs it: it connects, says so, and does what each line on its standard input
- * orders. It ends with its standard input, or with a failure, which it says.
+ * One application instance, as a {@link WorkerProcess} runs it: it connects, says so, and does what each line on its
+ * standard input orders. It ends with its standard input, or with a failure, which it says.
  */
 public final class Worker {
 

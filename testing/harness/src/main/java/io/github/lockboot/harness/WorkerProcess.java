@@ -46,11 +46,28 @@ public class WorkerProcess implements AutoCloseable {
      * @param takes each line the worker says; those for which it answers false can be waited for
      */
     public WorkerProcess(Path jdk, List<String> options, Class<?> main, List<String> args, Predicate<String> takes) {
+        this(
+                jdk,
+                options,
+                System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+                main,
+                args,
+                takes);
+    }
+
+    /** The same with another class path than that of this process. */
+    public WorkerProcess(
+            Path jdk,
+            List<String> options,
+            String classPath,
+            Class<?> main,
+            List<String> args,
+            Predicate<String> takes) {
         List<String> command =
                 new ArrayList<>(List.of(jdk.resolve("bin").resolve("java").toString()));
         command.addAll(options);
         command.add("-cp");
-        command.add(System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
+        command.add(classPath);
         command.add(main.getName());
         command.addAll(args);
         try {

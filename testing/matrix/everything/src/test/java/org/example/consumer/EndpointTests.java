@@ -113,7 +113,7 @@ class EndpointTests {
                 .containsEntry("thread", Thread.currentThread().getName())
                 .containsEntry("fence", lock.fencingToken())
                 .containsEntry("queue", 0)
-                .containsKey("owner");
+                .containsKey("holderId");
         assertThat(Instant.parse((String) held.get("since"))).isBeforeOrEqualTo(Instant.now());
         assertThat(Duration.parse((String) held.get("remainingLease"))).isPositive();
         assertThat(this.<List<?>>read("/locks", "$.waiting")).isEmpty();
@@ -124,13 +124,13 @@ class EndpointTests {
     void oneLockIsShownByItsWholeNameAsRedisHasIt() throws Exception {
         Lease lease = startWith(EXPOSED).acquire(NAME, ORDERS);
         assertThat(this.<Map<String, Object>>read(lock(NAME), "$.state"))
-                .containsEntry("key-type", "lock")
+                .containsEntry("keyType", "lock")
                 .containsEntry("state", StoredLock.at(redis, "lock:" + NAME).toString());
         Map<String, Object> holder = read(lock(NAME), "$.state.holders[0]");
         assertThat(holder)
                 .containsEntry("fence", lease.fencingToken())
                 .containsEntry("mode", "EXCLUSIVE")
-                .containsEntry("owner", read("/locks", "$.held[0].owner"));
+                .containsEntry("holderId", read("/locks", "$.held[0].holderId"));
         assertThat(Duration.parse((String) holder.get("ttl"))).isEqualTo(Duration.ofSeconds(30));
         assertThat(Instant.parse((String) holder.get("until"))).isAfter(Instant.now());
         assertThat(send("GET", lock("order:4712")).statusCode()).isEqualTo(404);
@@ -143,32 +143,32 @@ class EndpointTests {
     void soIsALockOfAnyName(String name) throws Exception {
         LockRegistry locks = startWith(EXPOSED, "--lock.endpoint.force-release=true");
         locks.acquire(name);
-        String owner = read(lock(name), "$.state.holders[0].owner");
-        assertThat(StoredLock.at(redis, "lock:" + name).owner()).isEqualTo(owner);
-        assertThat(send("DELETE", lock(name) + "&owner=" + owner).statusCode()).isEqualTo(204);
+        String holder = read(lock(name), "$.state.holders[0].holderId");
+        assertThat(StoredLock.at(redis, "lock:" + name).owner()).isEqualTo(holder);
+        assertThat(send("DELETE", lock(name) + "&holderId=" + holder).statusCode()).isEqualTo(204);
         assertThat(StoredLock.at(redis, "lock:" + name).owner()).isNull();
     }
 
     @Test
     void nobodyReleasesByForceByDefault() throws Exception {
         Lease lease = startWith(EXPOSED).acquire(NAME, ORDERS);
-        String owner = read(lock(NAME), "$.state.holders[0].owner");
-        HttpResponse<String> refused = send("DELETE", lock(NAME) + "&owner=" + owner);
+        String holder = read(lock(NAME), "$.state.holders[0].holderId");
+        HttpResponse<String> refused = send("DELETE", lock(NAME) + "&holderId=" + holder);
         assertThat(refused.statusCode()).isEqualTo(403);
         assertThat(JsonPath.<String>read(refused.body(), "$.problem")).contains("lock.endpoint.force-release");
         assertThat(lease.isValid()).isTrue();
-        assertThat(StoredLock.at(redis, "lock:" + NAME).owner()).isEqualTo(owner);
+        assertThat(StoredLock.at(redis, "lock:" + NAME).owner()).isEqualTo(holder);
         lease.close();
     }
 
     @Test
     void whereThatIsAllowedTheOwnersIdReleases() throws Exception {
         Lease lease = startWith(EXPOSED, "--lock.endpoint.force-release=true").acquire(NAME, ORDERS);
-        String owner = read(lock(NAME), "$.state.holders[0].owner");
+        String holder = read(lock(NAME), "$.state.holders[0].holderId");
         assertThat(send("DELETE", lock(NAME)).statusCode()).isEqualTo(400);
-        assertThat(send("DELETE", lock(NAME) + "&owner=another-1").statusCode()).isEqualTo(409);
-        assertThat(StoredLock.at(redis, "lock:" + NAME).owner()).isEqualTo(owner);
-        assertThat(send("DELETE", lock(NAME) + "&owner=" + owner).statusCode()).isEqualTo(204);
+        assertThat(send("DELETE", lock(NAME) + "&holderId=another-1").statusCode()).isEqualTo(409);
+        assertThat(StoredLock.at(redis, "lock:" + NAME).owner()).isEqualTo(holder);
+        assertThat(send("DELETE", lock(NAME) + "&holderId=" + holder).statusCode()).isEqualTo(204);
         assertThat(StoredLock.at(redis, "lock:" + NAME).owner()).isNull();
     }
 
@@ -178,11 +178,11 @@ class EndpointTests {
         for (int i = 0; i < 3; i++) {
             locks.acquire(NAME, ORDERS.withPermits(3));
         }
-        List<String> ids = read(lock(NAME), "$.state.holders[*].owner");
+        List<String> ids = read(lock(NAME), "$.state.holders[*].holderId");
         assertThat(ids).hasSize(3).doesNotHaveDuplicates();
         for (String id : List.of(ids.get(2), ids.get(1), ids.get(0))) {
-            assertThat(send("DELETE", lock(NAME) + "&owner=" + id).statusCode()).isEqualTo(204);
-            assertThat(send("DELETE", lock(NAME) + "&owner=" + id).statusCode()).isEqualTo(409);
+            assertThat(send("DELETE", lock(NAME) + "&holderId=" + id).statusCode()).isEqualTo(204);
+            assertThat(send("DELETE", lock(NAME) + "&holderId=" + id).statusCode()).isEqualTo(409);
         }
         assertThat(StoredLock.at(redis, "lock:" + NAME).holders()).isEmpty();
     }
@@ -192,7 +192,7 @@ class EndpointTests {
         startWith(EXPOSED, "--lock.endpoint.force-release=true");
         for (String name : List.of("", "x".repeat(1_025))) {
             assertThat(send("GET", lock(name)).statusCode()).isEqualTo(400);
-            assertThat(send("DELETE", lock(name) + "&owner=a-1").statusCode()).isEqualTo(400);
+            assertThat(send("DELETE", lock(name) + "&holderId=a-1").statusCode()).isEqualTo(400);
         }
         assertThat(log).doesNotContain("ERROR").doesNotContain("Exception");
     }
@@ -210,7 +210,7 @@ class EndpointTests {
                     .close();
             mortal.pause();
             for (HttpResponse<String> answer :
-                    List.of(send("GET", lock("openid-4711")), send("DELETE", lock("openid-4711") + "&owner=a-1"))) {
+                    List.of(send("GET", lock("openid-4711")), send("DELETE", lock("openid-4711") + "&holderId=a-1"))) {
                 assertThat(answer.statusCode()).as(answer.body()).isEqualTo(503);
                 assertThat(JsonPath.<String>read(answer.body(), "$.problem"))
                         .startsWith("the store did not answer or refused: ");

@@ -31,7 +31,7 @@ class JedisPoolTests {
     private static final int CONNECTIONS = 2;
 
     private static final String LIST = "{lock:a}"; // on the same server as the lock
-    private static final String NO_CONNECTION_FREE = "no connection in the pool of the Redis client was free";
+    private static final String NO_CONNECTION_FREE = "no connection in the pool of the Redis client was available";
 
     /** @param maxWait how long the pool lets its users wait */
     private static JedisClientConfiguration client(Duration maxWait) {

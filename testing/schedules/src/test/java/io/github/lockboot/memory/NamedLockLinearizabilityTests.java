@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Both sides of a lock that threads of two instances try to take, against the same in one thread. Lincheck cannot verify a call that waits for
- * another thread, so none waits. Its model checker is too slow for a whole engine.
+ * Both sides of a lock that threads of two instances try to take, against the same in one thread. Lincheck cannot
+ * verify a call that waits for another thread, so none waits. Its model checker is too slow for a whole engine.
  */
 @Tag("full")
 @Tag("schedules")

@@ -3,7 +3,10 @@ package io.github.lockboot.schedules;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.StressOptions;
 
-/** Has Lincheck make scenarios of operations, run each under many schedules, and look for a sequence that explains what came of it. */
+/**
+ * Has Lincheck make scenarios of operations, run each under many schedules, and look for a sequence that explains what
+ * came of it.
+ */
 public final class Linearizability {
 
     private static final int DOSE = Integer.getInteger("schedules.dose", 1);

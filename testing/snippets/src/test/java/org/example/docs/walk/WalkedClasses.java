@@ -15,8 +15,8 @@ import org.springframework.asm.Opcodes;
 import org.springframework.asm.Type;
 
 /**
- * Loads the library so that each of its types, once per walk, says when code of it first runs. The application that uses it must be
- * loaded by this loader, too.
+ * Loads the library so that each of its types, once per walk, says when code of it first runs. The application that
+ * uses it must be loaded by this loader, too.
  */
 public final class WalkedClasses extends ClassLoader {
 

@@ -14,7 +14,10 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** An application with one annotated method. Walked is what all its calls but the first pass: other threads may be busy during some. */
+/**
+ * An application with one annotated method. Walked is what all its calls but the first pass: other threads may be busy
+ * during some.
+ */
 public class WalkedApplication implements Callable<List<String>> {
 
     @Override

@@ -20,17 +20,20 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/** Two locks that are taken in both orders are reported once, with both places. Each test has groups of its own: there is one graph. */
-class LockOrderTests {
+/**
+ * Two locks that are acquired in opposite orders are reported once, with both places. Each test has groups of its own:
+ * there is one graph.
+ */
+class BothOrdersTests {
 
-    private static final String WARNING = "Locks are taken in both orders";
+    private static final String WARNING = "Possible deadlock: locks are acquired in opposite orders";
 
     private final MemoryLockRegistry registry = new MemoryLockRegistry();
     private final LogReader log = new LogReader();
     private final AtomicInteger told = new AtomicInteger();
     private final Actor other = new Actor();
 
-    LockOrderTests() {
+    BothOrdersTests() {
         registry.addListener(new LockListener() {
             @Override
             public void takenInBothOrders(LockUse use) {
@@ -85,7 +88,7 @@ class LockOrderTests {
                 .startsWith(WARNING + ": stock (name digest ")
                 .containsPattern("\\) while order \\(name digest [0-9a-f]+\\) is held at ")
                 .containsPattern(
-                        "held at [^ ]*LockOrderTests.nested\\(LockOrderTests.java:\\d+\\), and the other way round at [^ ]*LockOrderTests.nested");
+                        "held at [^ ]*BothOrdersTests.nested\\(BothOrdersTests.java:\\d+\\), and the other way round at [^ ]*BothOrdersTests.nested");
     }
 
     @Test

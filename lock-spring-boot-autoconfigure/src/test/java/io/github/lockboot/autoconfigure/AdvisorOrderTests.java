@@ -65,7 +65,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** Where the lock stands among the other advice of a method. */
-class LockOrderTests {
+class AdvisorOrderTests {
 
     private final RecordingLockRegistry registry = new RecordingLockRegistry();
 
@@ -223,7 +223,10 @@ class LockOrderTests {
         }
     }
 
-    /** What {@code @EnableMethodSecurity} registers, without its module: with that, Spring Boot would secure all other tests, too. */
+    /**
+     * What {@code @EnableMethodSecurity} registers, without its module: with that, Spring Boot would secure all other
+     * tests, too.
+     */
     @Configuration(proxyBeanMethods = false)
     static class Security {
 
@@ -326,11 +329,11 @@ class LockOrderTests {
 
         private static Validator findingNothing() {
             ExecutableValidator executables = (ExecutableValidator) Proxy.newProxyInstance(
-                    LockOrderTests.class.getClassLoader(),
+                    AdvisorOrderTests.class.getClassLoader(),
                     new Class<?>[] {ExecutableValidator.class},
                     (proxy, method, args) -> Set.of());
             return (Validator) Proxy.newProxyInstance(
-                    LockOrderTests.class.getClassLoader(),
+                    AdvisorOrderTests.class.getClassLoader(),
                     new Class<?>[] {Validator.class},
                     (proxy, method, args) -> method.getName().equals("forExecutables") ? executables : Set.of());
         }
