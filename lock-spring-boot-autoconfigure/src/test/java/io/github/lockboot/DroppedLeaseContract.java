@@ -1,6 +1,7 @@
 package io.github.lockboot;
 
 import java.lang.ref.Reference;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -114,7 +115,11 @@ abstract class DroppedLeaseContract extends TwoInstances {
         lease.onLost(told::incrementAndGet);
         CompletableFuture<Lease> another = registry().acquireAsync(name + " 2", kind);
         assertThat(Actor.get(another).isValid()).isTrue();
-        System.gc();
+        WeakReference<Object> unreachable = new WeakReference<>(new Object());
+        Actor.await("garbage is collected", () -> {
+            collectGarbage();
+            return unreachable.get() == null;
+        });
         Actor.awaitRenewals(3, lease::remainingLease);
         assertThat(losses).isEmpty();
         lease.close();
