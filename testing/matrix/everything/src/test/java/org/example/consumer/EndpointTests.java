@@ -111,7 +111,7 @@ class EndpointTests {
                 .containsEntry("group", "order")
                 .containsEntry("name", LockNames.digest(NAME))
                 .containsEntry("thread", Thread.currentThread().getName())
-                .containsEntry("fence", lock.fencingToken())
+                .containsEntry("fencingToken", lock.fencingToken())
                 .containsEntry("queue", 0)
                 .containsKey("holderId");
         assertThat(Instant.parse((String) held.get("since"))).isBeforeOrEqualTo(Instant.now());
@@ -128,7 +128,7 @@ class EndpointTests {
                 .containsEntry("state", StoredLock.at(redis, "lock:" + NAME).toString());
         Map<String, Object> holder = read(lock(NAME), "$.state.holders[0]");
         assertThat(holder)
-                .containsEntry("fence", lease.fencingToken())
+                .containsEntry("grantNumber", lease.fencingToken())
                 .containsEntry("mode", "EXCLUSIVE")
                 .containsEntry("holderId", read("/locks", "$.held[0].holderId"));
         assertThat(Duration.parse((String) holder.get("ttl"))).isEqualTo(Duration.ofSeconds(30));
