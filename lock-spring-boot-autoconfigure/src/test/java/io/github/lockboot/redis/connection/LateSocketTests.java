@@ -3,6 +3,7 @@ package io.github.lockboot.redis.connection;
 import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -72,11 +73,12 @@ class LateSocketTests {
         return socket.pipeline().get(CommandHandler.class).getEndpoint();
     }
 
-    /** Lettuce arms it between the question and the taking. */
-    private static ConnectionWatchdog closingBetween(StatefulConnection<?, ?> connection) {
+    /** Lettuce arms it between the question and the taking, which marks the connection as open again. */
+    private static ConnectionWatchdog closingBetween(StatefulConnection<?, ?> connection, CountDownLatch closed) {
         return mock(ConnectionWatchdog.class, call -> {
             if (call.getMethod().getName().equals("arm")) {
                 connection.closeAsync().join();
+                closed.countDown();
             }
             return null;
         });
@@ -99,9 +101,10 @@ class LateSocketTests {
     @Test
     void oneThatOpensWhileItsConnectionIsClosedIsClosed() {
         StatefulConnection<?, ?> connection = client.connectPubSub();
-        ofNextSocket.set(closingBetween(connection));
+        CountDownLatch closed = new CountDownLatch(1);
+        ofNextSocket.set(closingBetween(connection, closed));
         proxy.cut();
-        Await.until("the connection is closed", () -> SocketWatchdog.isClosed(connection));
+        Await.until("the connection is closed", () -> closed.getCount() == 0);
         Await.until(
                 Duration.ofSeconds(20),
                 () -> sockets().count() == 0,
