@@ -84,7 +84,8 @@ public abstract class OutageLogContract {
             } finally {
                 comeBack();
             }
-            assertThat(log.bytes()).as("%s", log).isLessThan(mostBytes());
+            // Netty logs two long traces if its threads end while a connection is being opened.
+            assertThat(log.bytes()).as("%s", log).isLessThan(mostBytes() + 20_000);
         }
     }
 
