@@ -63,11 +63,11 @@ class CommandCountTests extends OnOneServer {
     @Test
     void aLockThatStaysTakenIsNotRenewedAndIsTwoCommands() throws Exception {
         RedisLockRegistry registry = registries.registry();
-        LockOptions options = LockOptions.defaults().withTtl(Duration.ofSeconds(1));
+        LockOptions options = LockOptions.defaults().withTtl(Duration.ofSeconds(6));
         Actor.get(registry.acquire("first", options).closeAfter(Duration.ofMinutes(1)));
         resetCounts();
         Actor.get(registry.acquire("kept", options).closeAfter(Duration.ofMinutes(1)));
-        Actor.pass(Duration.ofMillis(2_500));
+        Actor.pass(Duration.ofMillis(3_500));
         assertThat(commands()).isEqualTo(2);
         assertThat(registry.inspector().inUse()).isZero();
         assertThat(registry.get("kept").isLocked()).isTrue();
@@ -379,8 +379,9 @@ class CommandCountTests extends OnOneServer {
         Actor.get(first);
         long sent = commands() - commandsBefore;
         // Each of the four instances asks now and then, and the new holder renews its lock a second later.
-        assertThat(sent).isLessThanOrEqualTo(2 + 5 * (1 + Figures.millisSince(start) / 1_000));
-        assertThat(messages() - messagesBefore).isEqualTo(1);
+        long seconds = Figures.millisSince(start) / 1_000;
+        assertThat(sent).isLessThanOrEqualTo(2 + 5 * (1 + seconds));
+        assertThat(messages() - messagesBefore).isBetween(1L, 1 + seconds);
         end.complete(null);
         for (CompletableFuture<Void> each : waiting) {
             Actor.get(each);

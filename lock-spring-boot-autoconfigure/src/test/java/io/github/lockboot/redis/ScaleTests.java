@@ -136,6 +136,7 @@ class ScaleTests extends OnOneServer {
         held.forEach(Lease::close);
         held.clear();
         Actor.await("no key is left", () -> probe.command("DBSIZE").equals(0L));
+        Actor.await("all answers are here", () -> registry.inspector().inUse() == 0);
         long idle = (heap() - heap) / MANY;
         Figures.report("a name that was used and is not any more: %d bytes of heap", idle);
         assertThat(idle).isLessThan(100); // what grew once and is empty

@@ -6,6 +6,8 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.util.List;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 import com.jayway.jsonpath.JsonPath;
@@ -17,10 +19,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** A running instance of the sample on a port of its own, asked over HTTP. */
 public final class SampleInstance implements AutoCloseable {
 
-    /** For much that comes at once, to instances that have just started, on a machine that may be busy. */
-    public static final String[] PATIENT = {
-        "--lock.wait-time=60s", "--lock.redis.command-timeout=20s", "--spring.data.redis.timeout=20s"
-    };
+    /** For much that comes at once, to instances that have just started. */
+    public static final String PATIENT = "--lock.wait-time=60s";
+
+    /** How long Redis may take on a machine that is busy, if a test says nothing else. */
+    private static final List<String> TIMEOUTS =
+            List.of("--lock.redis.command-timeout=20s", "--spring.data.redis.timeout=20s");
 
     private static final HttpClient client = HttpClient.newHttpClient();
 
@@ -34,8 +38,12 @@ public final class SampleInstance implements AutoCloseable {
 
     /** With a Redis of its own. */
     public static SampleInstance start(String... args) {
-        return new SampleInstance(SampleApplication.start(
-                Stream.concat(Stream.of("--server.port=0"), Stream.of(args)).toArray(String[]::new)));
+        Stream<String> timeouts = TIMEOUTS.stream()
+                .filter(each -> Stream.of(args).noneMatch(arg -> arg.startsWith(each.substring(0, each.indexOf('=')))));
+        return new SampleInstance(
+                SampleApplication.start(Stream.of(Stream.of("--server.port=0"), timeouts, Stream.of(args))
+                        .flatMap(Function.identity())
+                        .toArray(String[]::new)));
     }
 
     public static SampleInstance on(RedisServer redis, String... args) {

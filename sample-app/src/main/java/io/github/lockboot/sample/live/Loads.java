@@ -78,7 +78,7 @@ class Loads implements DisposableBean {
                 chosen,
                 duration,
                 Instant.now().plus(duration),
-                instances.all().size(),
+                Math.max(1, instances.all().size()), // this one may not be shown yet
                 true);
         boolean begins = false;
         if (!isRunning(scenario)) {
