@@ -76,14 +76,14 @@ class ScaleTests extends OnOneServer {
         Actor.await("both are subscribed and take turns", () -> messages() > 100);
         probe.command("CONFIG", "RESETSTAT");
         Actor.pass(Duration.ofSeconds(3)); // in which nothing but hand-overs happens, which are what is counted
-        long in = bytes("input");
-        long out = bytes("output");
-        double handOvers = messages();
-        double commands = probe.commandCalls().get("evalsha");
         enough.set(true);
         for (CompletableFuture<Void> each : all) {
             Actor.get(each);
         }
+        long in = bytes("input");
+        long out = bytes("output");
+        double handOvers = messages();
+        double commands = probe.commandCalls().get("evalsha");
         Figures.report(
                 "a hand-over to another instance: %.2f commands, %.0f bytes to Redis, %.0f bytes from Redis",
                 commands / handOvers, in / handOvers, out / handOvers);
