@@ -1,6 +1,6 @@
 /** Waiting times of the last minute on a logarithmic scale, as dots and lines on a canvas. */
 
-export const series = ['red-packets', 'payments', 'hand-made', 'token', 'tickets', 'reports', 'partner', 'transfers', 'fencing'];
+export const series = ['red-packets', 'payments', 'hand-made', 'token', 'catalog', 'tickets', 'reports', 'partner', 'transfers', 'fencing'];
 
 const span = 60_000;
 const grid = [[0.1, '0.1 ms'], [1, '1 ms'], [10, '10 ms'], [100, '100 ms'], [1_000, '1 s'], [10_000, '10 s']];

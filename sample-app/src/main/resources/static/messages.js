@@ -2,8 +2,8 @@
 export const messages = {
   'title': ['Distributed locks, live', '分布式锁现场'],
   'subtitle': [
-    'Eight uses of a lock, a job and a leader. A load runs in all instances that share this Redis.',
-    '分布式锁的八个用法、定时任务和选主。压测会在共用这个 Redis 的所有实例上同时运行。',
+    'Nine uses of a lock, a job and a leader. A load runs in all instances that share this Redis.',
+    '分布式锁的九个用法、定时任务和选主。压测会在共用这个 Redis 的所有实例上同时运行。',
   ],
   'mode': ['Mode', '方式'],
   'start': ['Start 10 s of load', '压测 10 秒'],
@@ -44,6 +44,15 @@ export const messages = {
   'token.expiries': ['Expiries', '过期次数'],
   'token.upstream': ['Upstream calls', '上游调用'],
   'token.waiters': ['Waiters served', '等待后得到'],
+  'catalog.title': ['A cache that loads once', '只加载一次的缓存'],
+  'catalog.text': [
+    '@Cacheable(sync = true), and the cache is in lock.cache.sync: after each eviction, one caller in all instances loads the price.',
+    '@Cacheable(sync = true)，缓存写进 lock.cache.sync：每次失效后，所有实例中只有一个调用去加载（防缓存击穿）。',
+  ],
+  'catalog.catalog': ['with lock.cache.sync', '有 lock.cache.sync'],
+  'catalog.catalog-without': ['without', '没有'],
+  'catalog.evictions': ['Evictions', '失效次数'],
+  'catalog.loads': ['Loads', '加载次数'],
   'payments.title': ['Payments', '支付扣款'],
   'payments.text': [
     'Read the balance, check, write it back. Each mode gets the same load and the same mishaps: work that outlasts the expiry, a pause at release, a crash. The first three show what not to do. A lock that works makes the others wait, so fewer payments are made.',
@@ -189,6 +198,7 @@ export const messages = {
   'waits.payments': ['Payments, this library', '支付，本项目的锁'],
   'waits.hand-made': ['Payments, hand-made locks', '支付，手写的锁'],
   'waits.token': ['Token', '访问令牌'],
+  'waits.catalog': ['Cache (whole call)', '缓存（整个调用）'],
   'waits.tickets': ['Tickets', '售票'],
   'waits.reports': ['Reports (whole call)', '报表（整个调用）'],
   'waits.partner': ['Partner (whole call)', '合作方（整个调用）'],

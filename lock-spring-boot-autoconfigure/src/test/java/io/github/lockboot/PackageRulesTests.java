@@ -62,6 +62,7 @@ class PackageRulesTests {
     private static final String LEADER = BASE + ".leader";
     private static final String OBSERVABILITY = BASE + ".observability";
     private static final String AUTOCONFIGURE = BASE + ".autoconfigure";
+    private static final String CACHE = BASE + ".cache";
     private static final String ACTUATE = AUTOCONFIGURE + ".actuate";
 
     private static final Pattern COMMENT_OR_TEXT =
@@ -82,7 +83,8 @@ class PackageRulesTests {
             Map.entry(FENCING, Set.of(BASE)),
             Map.entry(LEADER, Set.of(BASE, INTERNAL)),
             Map.entry(OBSERVABILITY, Set.of(BASE, INTERNAL)),
-            Map.entry(AUTOCONFIGURE, Set.of(BASE, INTERNAL, AOP, REDIS, MEMORY, LEADER, OBSERVABILITY)),
+            Map.entry(CACHE, Set.of(BASE, INTERNAL)),
+            Map.entry(AUTOCONFIGURE, Set.of(BASE, INTERNAL, AOP, CACHE, REDIS, MEMORY, LEADER, OBSERVABILITY)),
             Map.entry(ACTUATE, Set.of(BASE, INTERNAL, REDIS, LEADER, AUTOCONFIGURE)));
 
     private static final JavaClasses MAIN = new ClassFileImporter()
@@ -239,10 +241,10 @@ class PackageRulesTests {
     }
 
     @Test
-    void onlyAopSeesProxiesAndExpressions() {
+    void onlyAopAndCachesSeeProxiesAndOnlyAopExpressions() {
         noClasses()
                 .that()
-                .resideOutsideOfPackage(AOP)
+                .resideOutsideOfPackages(AOP, CACHE)
                 .and()
                 .haveNameNotMatching(".*[.]ApplicationFactory") // finds the target of a proxy
                 .should()
@@ -434,6 +436,7 @@ class PackageRulesTests {
                 FENCING,
                 LEADER,
                 OBSERVABILITY,
+                CACHE,
                 AUTOCONFIGURE,
                 ACTUATE);
         try (Stream<Path> modules = Files.walk(here.getParent(), 3)) {
@@ -459,6 +462,7 @@ class PackageRulesTests {
                         "DistributedLockValidator",
                         "InvalidLockDefinitionException",
                         "LockProxyRegistrar");
+        assertThat(publicTypes(CACHE)).containsExactly("CacheFlights");
         assertThat(publicTypes(KEY)).containsExactly("KeyExpression", "KeyVariables");
         assertThat(publicTypes(OBSERVABILITY)).containsExactly("LockMdc", "LockMetrics", "LockObservations");
     }

@@ -55,7 +55,12 @@ import org.springframework.core.env.Environment;
 @EnableConfigurationProperties(LockProperties.class)
 @ImportRuntimeHints(LockRuntimeHints.class)
 // In this order: the second has a condition on the first.
-@Import({MemoryLockConfiguration.class, RedisLockConfiguration.class, LockProxyRegistrar.class})
+@Import({
+    MemoryLockConfiguration.class,
+    RedisLockConfiguration.class,
+    LockProxyRegistrar.class,
+    CacheFlightConfiguration.class
+})
 public final class LockAutoConfiguration {
 
     LockAutoConfiguration() {}

@@ -51,6 +51,7 @@ import static java.util.Objects.requireNonNullElse;
  * @param mdc Whether to add the lock to the logging context, as 'lock', while code runs under it.
  * @param retry Polling of waiters.
  * @param redis The connection to Redis.
+ * @param cache Caches whose loaders run once in all instances.
  * @param aop Proxies of annotated beans.
  * @param observations Observations of locks.
  * @param endpoint The actuator endpoint 'lock'.
@@ -75,6 +76,7 @@ record LockProperties(
         boolean mdc,
         @DefaultValue Retry retry,
         @DefaultValue Redis redis,
+        @DefaultValue Cache cache,
         @DefaultValue Aop aop,
         @DefaultValue Observations observations,
         @DefaultValue Endpoint endpoint) {
@@ -240,6 +242,29 @@ record LockProperties(
      *     first lock.
      */
     record Redis(Duration commandTimeout, Acknowledge acknowledge, Boolean connectAtStartup) {}
+
+    /**
+     * @param sync Names of caches that instances share, or *, whose loaders run once for each key in all instances.
+     * @param unavailable What a call of such a cache does if the lock is unavailable.
+     */
+    record Cache(List<String> sync, Unavailable unavailable) {
+
+        Cache {
+            sync = requireNonNullElse(sync, List.of());
+            unavailable = requireNonNullElse(unavailable, Unavailable.LOAD);
+            require(
+                    sync.size() == 1 && sync.get(0).equals("*") || sync.stream().noneMatch(name -> name.contains("*")),
+                    "lock.cache.sync",
+                    sync,
+                    "must be names of caches, or * alone: write whole names");
+        }
+
+        /** The values are described in the additional metadata. */
+        enum Unavailable {
+            LOAD,
+            FAIL
+        }
+    }
 
     /**
      * @param order Order of the lock advisor, by default after method security and, whatever their order, before

@@ -25,6 +25,8 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.core.env.EnumerablePropertySource;
 import org.springframework.core.env.PropertySource;
 import org.springframework.core.io.FileSystemResource;
+import org.springframework.data.redis.cache.RedisCacheManager;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -52,6 +54,7 @@ class YamlTests {
         new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(RedisAutoConfiguration.class, LockAutoConfiguration.class))
                 .withPropertyValues("spring.config.location=" + file.toUri(), "lock.startup-check=off")
+                .withBean(RedisCacheManager.class, () -> RedisCacheManager.create(new LettuceConnectionFactory()))
                 .withInitializer(new ConfigDataApplicationContextInitializer())
                 .run(context -> {
                     assertThat(context).hasNotFailed().hasSingleBean(LockRegistry.class);

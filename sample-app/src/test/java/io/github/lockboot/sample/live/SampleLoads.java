@@ -14,7 +14,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** What tests of loads have in common: waiting for them, and looking into Redis afterwards. */
 final class SampleLoads {
 
-    static final List<String> ALL = List.of("red-packets", "token", "payments", "tickets", "reports", "partner");
+    static final List<String> ALL =
+            List.of("red-packets", "token", "catalog", "payments", "tickets", "reports", "partner");
 
     private SampleLoads() {}
 
@@ -36,6 +37,7 @@ final class SampleLoads {
         assertRedPacket(sample, redis.opsForValue().get("sample:red-packet"));
         assertPayments(sample, redis);
         assertToken(sample);
+        assertCatalog(redis);
         assertTickets(sample);
         assertKinds(redis);
     }
@@ -85,6 +87,15 @@ final class SampleLoads {
                 .isPositive()
                 .isEqualTo(Long.parseLong(stats.get("expiries")) - notYetAsked);
         assertThat(sample.get("/token/stats").<Integer>read("$.waitersServed")).isPositive();
+    }
+
+    private static void assertCatalog(StringRedisTemplate redis) {
+        Map<String, String> stats = redis.<String, String>opsForHash().entries("sample:catalog");
+        long notYetLoaded = redis.hasKey("catalog::tea") ? 0 : 1;
+        assertThat(Long.parseLong(stats.get("loads")))
+                .as("one load for each eviction")
+                .isPositive()
+                .isEqualTo(Long.parseLong(stats.get("evictions")) - notYetLoaded);
     }
 
     static void assertTickets(SampleInstance sample) {

@@ -1,0 +1,4 @@
+@NullMarked
+package io.github.lockboot.sample.catalog;
+
+import org.jspecify.annotations.NullMarked;
