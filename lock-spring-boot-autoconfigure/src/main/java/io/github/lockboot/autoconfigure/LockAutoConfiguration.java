@@ -35,8 +35,8 @@ import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 
 /**
- * Auto-configuration for distributed locks, on the application's Redis or, with {@code lock.type=memory}, in this
- * process.
+ * Auto-configuration for distributed locks: on the application's Redis, with {@code lock.redis.*} on a Redis for locks
+ * only, or with {@code lock.type=memory} in this process.
  *
  * <p>If there are several connection factories, the one qualified as {@code distributedLock} is used, or else the
  * primary one.

@@ -57,6 +57,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     public static final Duration MAX_INTERVAL = Duration.ofDays(24);
 
     private static final int CHECKS_OF_SLOW_REDIS = 3;
+    private static final String OF_APPLICATION = "spring.data.redis";
 
     /** What must acknowledge a grant, and a renewal, before it counts. */
     public enum Acknowledge {
@@ -77,6 +78,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     }
 
     private final RedisConnectionFactory connectionFactory;
+    private final String configuredBy;
     private final boolean sharing;
     private final Acknowledge acknowledge;
     private final String keyPrefix;
@@ -91,6 +93,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     private RedisLockRegistry(Builder builder) {
         super(builder.defaults, builder.overrides, builder.maxHolders);
         this.connectionFactory = builder.connectionFactory;
+        this.configuredBy = builder.configuredBy;
         this.sharing = builder.sharing;
         this.acknowledge = builder.acknowledge;
         this.keyPrefix = builder.keyPrefix;
@@ -227,7 +230,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     /** @param atMost how often to check, if the lock is not answered in time but Redis is there */
     private CompletableFuture<SelfCheck> check(int atMost) {
         Parts with = parts();
-        SelfCheck check = new SelfCheck(with.connections.template(), with.store);
+        SelfCheck check = new SelfCheck(with.connections.template(), with.store, configuredBy);
         return connect()
                 .handleAsync(
                         (none, failure) -> {
@@ -282,16 +285,18 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     /**
      * Describes this registry for a log. Sends no command.
      *
-     * @return one line with the kind of Redis, the key prefix and the defaults; after the first use also with the first
-     *     characters of the session, see {@link RedisLockInspector#session}; after a {@link #check} also with the
-     *     version of Redis, and whether a loss is known only at the next renewal, because Redis does not announce
-     *     changes of locks to this client
+     * @return one line with the kind of Redis, what it is configured by if not by {@code spring.data.redis.*}, the key
+     *     prefix and the defaults; after the first use also with the first characters of the session, see
+     *     {@link RedisLockInspector#session}; after a {@link #check} also with the version of Redis, and whether a loss
+     *     is known only at the next renewal, because Redis does not announce changes of locks to this client
      */
     public String describe() {
         LockOptions options = defaults();
         Parts used = parts;
         return (servers.isEmpty() ? "Redis" : LockNames.printable(servers)) + " ("
-                + Connections.topologyOf(connectionFactory) + "): key prefix '" + LockNames.printable(keyPrefix)
+                + Connections.topologyOf(connectionFactory)
+                + (configuredBy.equals(OF_APPLICATION) ? "" : ", by " + configuredBy + ".*") + "): key prefix '"
+                + LockNames.printable(keyPrefix)
                 + "', ttl "
                 + text(options.ttl()) + (Boolean.TRUE.equals(options.renew()) ? ", renewed" : ", not renewed")
                 + ", wait time " + text(options.waitTime())
@@ -363,6 +368,7 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
     public static final class Builder {
 
         private final RedisConnectionFactory connectionFactory;
+        private String configuredBy = OF_APPLICATION;
         private boolean sharing;
         private Acknowledge acknowledge = Acknowledge.NONE;
         private String keyPrefix = "lock:";
@@ -390,6 +396,18 @@ public final class RedisLockRegistry extends EngineRegistry implements AutoClose
          */
         public Builder sharingConnections() {
             sharing = true;
+            return this;
+        }
+
+        /**
+         * Sets the prefix of the properties that configure the factory. Messages name it. The default is
+         * {@code spring.data.redis}.
+         *
+         * @param prefix the prefix, without a dot at its end
+         * @return this builder
+         */
+        public Builder configuredBy(String prefix) {
+            this.configuredBy = prefix;
             return this;
         }
 

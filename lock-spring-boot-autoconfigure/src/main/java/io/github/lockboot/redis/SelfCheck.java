@@ -52,14 +52,17 @@ final class SelfCheck {
 
     private final Supplier<StringRedisTemplate> template;
     private final ScriptStore store;
+    private final String properties;
     private final Set<String> products = new TreeSet<>();
     private final List<Finding> findings = new ArrayList<>();
     private boolean couldNotAsk;
     private boolean notOneServer;
 
-    SelfCheck(Supplier<StringRedisTemplate> template, ScriptStore store) {
+    /** @param properties the prefix of the properties of the connection, as in {@code spring.data.redis} */
+    SelfCheck(Supplier<StringRedisTemplate> template, ScriptStore store, String properties) {
         this.template = template;
         this.store = store;
+        this.properties = properties;
     }
 
     /** {@return the products and versions, several if the masters of a Cluster differ; empty if not known} */
@@ -127,7 +130,7 @@ final class SelfCheck {
                         ? "give the user these rights: &" + store.keyOf("*") + " +publish +subscribe +unsubscribe;"
                                 + " where the server lets scripts publish only on channels of the slot of their key,"
                                 + " locks work without messages"
-                        : "check spring.data.redis.* and the network; until the channel works, locks are slower");
+                        : "check " + properties + ".* and the network; until the channel works, locks are slower");
     }
 
     private void addNodeOfCluster(Throwable refusal) {
@@ -135,7 +138,7 @@ final class SelfCheck {
         add(
                 "Redis is a node of a Cluster and does not have all locks, but is used as a single server ("
                         + Failures.reasonOf(refusal) + ")",
-                "set spring.data.redis.cluster.nodes instead of spring.data.redis.host and spring.data.redis.url");
+                "set " + properties + ".cluster.nodes instead of " + properties + ".host and " + properties + ".url");
     }
 
     /** A Cluster of one node, or behind a proxy, has all locks at its address. */
@@ -175,7 +178,8 @@ final class SelfCheck {
         } else if (isUnanswered(failure)) {
             add(
                     "Redis could not be checked (" + Failures.reasonOf(failure) + ")",
-                    "check spring.data.redis.* and the network; without Redis, locks fail with LockUnavailableException");
+                    "check " + properties
+                            + ".* and the network; without Redis, locks fail with LockUnavailableException");
         } else {
             add(
                     "Redis rejected the lock scripts (" + Failures.reasonOf(failure) + ")",
@@ -207,8 +211,8 @@ final class SelfCheck {
                 notOneServer = true;
                 add(
                         "Redis is a Sentinel, which has no locks",
-                        "set spring.data.redis.sentinel.master and spring.data.redis.sentinel.nodes instead of"
-                                + " spring.data.redis.host and spring.data.redis.url");
+                        "set " + properties + ".sentinel.master and " + properties + ".sentinel.nodes instead of "
+                                + properties + ".host and " + properties + ".url");
             } else if (mode.equals("cluster")) {
                 checkHasAllLocks(connection);
             }

@@ -145,8 +145,9 @@ class LockAutoConfigurationTests {
             assertThat(analysis.getDescription())
                     .isEqualTo("Distributed locks need a RedisConnectionFactory bean, but there is none.");
             assertThat(analysis.getAction())
-                    .startsWith("Add spring-boot-starter-data-redis, define the bean or a LockRegistry bean,"
-                            + " or set lock.enabled=false.\n\nSee https://");
+                    .startsWith(
+                            "Add spring-boot-starter-data-redis, set lock.redis.url, define the bean or a LockRegistry bean,"
+                                    + " or set lock.enabled=false.\n\nSee https://");
         });
     }
 

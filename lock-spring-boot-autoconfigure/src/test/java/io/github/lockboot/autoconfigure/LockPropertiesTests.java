@@ -34,6 +34,22 @@ class LockPropertiesTests {
 
     private static final Path METADATA = Path.of("target/classes/META-INF/spring-configuration-metadata.json");
 
+    private static final List<String> OF_OWN_REDIS = List.of(
+            "url",
+            "host",
+            "port",
+            "username",
+            "password",
+            "database",
+            "client-name",
+            "ssl.enabled",
+            "ssl.bundle",
+            "sentinel.master",
+            "sentinel.nodes",
+            "sentinel.username",
+            "sentinel.password",
+            "cluster.nodes");
+
     private final ApplicationContextRunner runner =
             new ApplicationContextRunner().withUserConfiguration(Properties.class);
 
@@ -269,6 +285,9 @@ class LockPropertiesTests {
                     .as(name)
                     .isNull();
         }
+        assertThat(OF_OWN_REDIS)
+                .allSatisfy(word ->
+                        assertThat(defaults.remove("lock.redis." + word)).isEqualTo("null"));
         assertThat(defaults)
                 .isEqualTo(new TreeMap<>(Map.ofEntries(
                         Map.entry("lock.enabled", "true"),

@@ -262,7 +262,8 @@ class SelfCheckTests {
         try (TestRegistries registries = TestRegistries.on(server)) {
             StringRedisTemplate template = new StringRedisTemplate(registries.connectionFactory());
             Duration any = Duration.ofSeconds(1);
-            SelfCheck check = new SelfCheck(() -> template, PatientStore.on(mock(ScriptStore.Runner.class), any, any));
+            SelfCheck check = new SelfCheck(
+                    () -> template, PatientStore.on(mock(ScriptStore.Runner.class), any, any), "spring.data.redis");
             check.run(channel, null);
             assertThat(check.findings())
                     .singleElement()
