@@ -116,8 +116,7 @@ public interface LockListener {
     default void takenInBothOrders(LockUse use) {}
 
     /**
-     * The hold has passed its {@link LockOptions#maxHold()}; it is no longer renewed and will be lost. This is detected
-     * when a renewal is due, so up to a third of the ttl late.
+     * The hold has passed its {@link LockOptions#maxHold()}; it is no longer renewed and will be lost.
      *
      * @param use the use of the lock
      * @param held since it was acquired

@@ -22,6 +22,7 @@ import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.HeldByThread;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.LockOrder;
+import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -131,8 +132,11 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     /** Whether its thread was answered that it does not hold the lock, and may therefore never release it. */
     private volatile boolean renewalStopped;
 
-    /** Whether it was reported that it is held for too long. Guarded by the mutex of its queue. */
-    private boolean stuck;
+    /** Whether it was reported that it is held for too long. */
+    private volatile boolean stuck;
+
+    /** Reports it at its maximum hold; null without one. Written before the state becomes HELD. */
+    private Timer.@Nullable Task stuckReport;
 
     /** @param acquisitionId the acquisition id that has the lock in the store */
     Hold(EngineContext context, Releaser releaser, String acquisitionId, Grant grant, Waiter waiter) {
@@ -200,7 +204,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     }
 
     /** It is held for too long. Reported once, on a worker. */
-    void reportStuck() {
+    synchronized void reportStuck() {
         if (!stuck && state() == State.HELD) {
             stuck = true;
             context.runLater(() -> context.log().stuck(held(), beyondMaxHold()));
@@ -279,7 +283,19 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
 
     /** {@return whether the waiter has it now} If not, the queue was faster and has taken it back. */
     boolean claim() {
+        long maxHold = waiter.request().maxHoldNanos();
+        if (maxHold > 0 && grant.terms().renew() && state() == State.GRANTED) {
+            stuckReport = context.schedule(maxHold - (context.nanoTime() - since), this::reportStuck);
+        }
         return state.compareAndSet(State.GRANTED, State.HELD);
+    }
+
+    private boolean end(State from, State to) {
+        boolean ended = state.compareAndSet(from, to);
+        if (ended && stuckReport != null) {
+            stuckReport.cancel();
+        }
+        return ended;
     }
 
     /** {@return whether the queue may serve another waiter} If not, the waiter was faster and has claimed it. */
@@ -289,7 +305,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
 
     /** {@return whether this call ended the hold} Of several releases, only the first gives the lock to another. */
     boolean markReleased() {
-        return state.compareAndSet(State.HELD, State.RELEASED);
+        return end(State.HELD, State.RELEASED);
     }
 
     boolean lose(String reason) {
@@ -301,7 +317,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
             return false;
         }
         lossReason = reason;
-        boolean lost = state.compareAndSet(from, State.LOST);
+        boolean lost = end(from, State.LOST);
         if (lost && isListed()) {
             keepUntilReleased();
         }

@@ -1,12 +1,15 @@
 package io.github.lockboot.observability;
 
 import java.time.Duration;
+import java.util.Collections;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockboot.LockRuntime;
@@ -16,6 +19,7 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.Timer;
 
 /**
@@ -64,11 +68,14 @@ public final class LockMetrics implements LockRuntime.Listener, ScheduledLock.Li
         meters.end(Outcome.ACQUIRED, waited);
         meters.count(text(origin));
         meters.held.incrementAndGet();
+        meters.since.put(use, registry.config().clock().monotonicTime());
     }
 
     @Override
     public void ended(LockUse use, Outcome outcome, Duration time) {
-        of(use).end(outcome, time);
+        Meters meters = of(use);
+        meters.since.remove(use);
+        meters.end(outcome, time);
     }
 
     @Override
@@ -124,6 +131,10 @@ public final class LockMetrics implements LockRuntime.Listener, ScheduledLock.Li
         final Tags kind;
         final AtomicInteger waiting = new AtomicInteger();
         final AtomicInteger held = new AtomicInteger();
+
+        /** When each hold began. Weakly, because a registry that is closed reports no end of its holds. */
+        final Map<LockUse, Long> since = Collections.synchronizedMap(new WeakHashMap<>());
+
         final Map<Outcome, Timer> waits = new EnumMap<>(Outcome.class);
         final Timer hold;
         final Map<String, Counter> counters = new HashMap<>();
@@ -153,7 +164,23 @@ public final class LockMetrics implements LockRuntime.Listener, ScheduledLock.Li
             counter("failed", "lock.renewals", "Renewals of leases, by outcome", "outcome", "failed");
             counter("unknown", "lock.release.unknown", "Releases that the store did not confirm in time");
             gauge("lock.held", "Locks held by this instance", held);
+            TimeGauge.builder("lock.held.longest", this, TimeUnit.NANOSECONDS, Meters::longest)
+                    .description("Time that the longest hold of this instance has lasted")
+                    .tags(this.kind)
+                    .register(registry);
             gauge("lock.waiting", "Threads and futures of this instance that wait for a lock", waiting);
+        }
+
+        /** {@return the nanoseconds since the oldest hold began, whose lease is certain; 0 if there is none} */
+        private long longest() {
+            long now = registry.config().clock().monotonicTime();
+            synchronized (since) {
+                return since.entrySet().stream()
+                        .filter(hold -> !hold.getKey().remainingLease().isZero())
+                        .mapToLong(hold -> now - hold.getValue())
+                        .max()
+                        .orElse(0);
+            }
         }
 
         void end(Outcome outcome, Duration time) {

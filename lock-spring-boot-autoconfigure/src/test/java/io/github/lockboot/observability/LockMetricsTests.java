@@ -1,5 +1,6 @@
 package io.github.lockboot.observability;
 
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -13,7 +14,9 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.ScheduledLock;
 import io.github.lockboot.memory.MemoryLockRegistry;
 import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MockClock;
 import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.simple.SimpleConfig;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -27,7 +30,8 @@ class LockMetricsTests {
     private static final LockOptions ORDERS =
             LockOptions.defaults().withGroup("order").withWaitTime(Duration.ZERO);
 
-    private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    private final MockClock clock = new MockClock();
+    private final SimpleMeterRegistry meters = new SimpleMeterRegistry(SimpleConfig.DEFAULT, clock);
     private final MemoryLockRegistry locks = new MemoryLockRegistry();
 
     @BeforeEach
@@ -83,6 +87,48 @@ class LockMetricsTests {
         assertThat(locks.acquireAsync("order:1", ORDERS)).failsWithin(Duration.ofSeconds(30));
         assertThat(value("lock.unavailable")).isEqualTo(1);
         assertThat(value("lock.waiting")).isZero();
+    }
+
+    @Test
+    void theLongestHoldOfTheGroupIsSeenWhileItRuns() throws Exception {
+        Lease first = locks.acquire("order:1", ORDERS);
+        clock.addSeconds(40);
+        Lease second = locks.acquire("order:2", ORDERS);
+        clock.addSeconds(2);
+        assertThat(value("lock.held.longest")).isEqualTo(42);
+        assertThat(locks.tryAcquire("order:2", ORDERS)).isEmpty();
+        first.close();
+        assertThat(value("lock.held.longest")).isEqualTo(2);
+        second.close();
+        assertThat(value("lock.held.longest")).isZero();
+    }
+
+    @Test
+    void aHoldThatIsLostIsNotTheLongest() throws Exception {
+        locks.acquire("order:1", ORDERS);
+        clock.addSeconds(1);
+        locks.expire("order:1");
+        Actor.await("it is told", () -> value("lock.lost") == 1);
+        assertThat(value("lock.held.longest")).isZero();
+    }
+
+    /** It reports no end of its holds. */
+    @Test
+    void aRegistryThatWasClosedWithAHoldIsNeitherSeenNorKept() throws Exception {
+        MemoryLockRegistry closed = new MemoryLockRegistry();
+        LockMetrics metrics = new LockMetrics(meters);
+        closed.addListener(metrics);
+        closed.acquire("order:1", ORDERS.withTtl(Duration.ofSeconds(1)));
+        clock.addSeconds(1);
+        closed.close();
+        Actor.await("its lease has ended", () -> value("lock.held.longest") == 0);
+        WeakReference<MemoryLockRegistry> collected = new WeakReference<>(closed);
+        closed = null;
+        Actor.await("it is collected", () -> {
+            System.gc();
+            return collected.refersTo(null);
+        });
+        assertThat(metrics).isNotNull();
     }
 
     @Test
@@ -173,6 +219,7 @@ class LockMetricsTests {
             lock.renewals        | COUNTER | Renewals of leases, by outcome
             lock.release.unknown | COUNTER | Releases that the store did not confirm in time
             lock.held            | GAUGE   | Locks held by this instance
+            lock.held.longest    | GAUGE   | Time that the longest hold of this instance has lasted
             lock.waiting         | GAUGE   | Threads and futures of this instance that wait for a lock
             """)
     void allMetersOfAGroupAreThereFromItsFirstUse(String name, Meter.Type type, String description) throws Exception {
@@ -184,6 +231,6 @@ class LockMetricsTests {
         assertThat(meters.getMeters().stream()
                         .map(meter -> meter.getId().getName())
                         .distinct())
-                .hasSize(13);
+                .hasSize(14);
     }
 }

@@ -94,7 +94,7 @@ class LockLogTests {
     }
 
     @Test
-    void aStuckHolderIsLoggedWithItsStackWhenItIsNoLongerRenewed() throws Exception {
+    void aStuckHolderIsLoggedWithItsStackAtItsMaximumHold() throws Exception {
         ScriptedEngine scripted = new ScriptedEngine(64);
         String held = "order (name digest " + LockNames.digest(NAME) + "), held for ";
         String beyond = " by the holder, fencing token 100: it was held beyond lock.max-hold (15s)";
@@ -102,20 +102,40 @@ class LockLogTests {
             holds(scripted, holder, LockOptions.defaults().withGroup("order").withMaxHold(Duration.ofSeconds(15)));
             scripted.timer.tick(Duration.ofSeconds(10));
             scripted.next("renew").answer(new Reply.Renewed(30_000, 0));
-            scripted.timer.tick(Duration.ofSeconds(10));
+            scripted.timer.tick(Duration.ofSeconds(5).minusMillis(1));
+            assertThat(lines.list).isEmpty();
+            scripted.timer.tick(Duration.ofMillis(1));
             assertThat(lines.list).singleElement().satisfies(line -> {
                 assertThat(line.getLevel()).isEqualTo(Level.WARN);
-                assertThat(line.getFormattedMessage()).isEqualTo("Lock no longer renewed: " + held + "20 s" + beyond);
+                assertThat(line.getFormattedMessage()).isEqualTo("Lock no longer renewed: " + held + "15 s" + beyond);
                 assertThat(line.getThrowableProxy().getMessage()).isEqualTo("where thread the holder is");
                 assertThat(line.getThrowableProxy().getStackTraceElementProxyArray())
                         .isNotEmpty();
             });
-            scripted.timer.tick(Duration.ofSeconds(20));
+            scripted.timer.tick(Duration.ofSeconds(25));
         }
         assertThat(lines.list).hasSize(2);
         assertThat(lines.list.get(1).getFormattedMessage())
                 .startsWith("Lock lost: " + held)
                 .endsWith(beyond);
+    }
+
+    /** A group may hold millions of locks within its maximum hold. */
+    @Test
+    void aHoldThatEndsBeforeItsMaximumHoldLeavesNothingToDo() throws Exception {
+        ScriptedEngine scripted = new ScriptedEngine(64);
+        try (Actor holder = new Actor()) {
+            LockOptions options = LockOptions.defaults().withMaxHold(Duration.ofHours(1));
+            holds(scripted, holder, options);
+            int tasks = scripted.timer.planned();
+            scripted.timer.tick(Duration.ofSeconds(10));
+            scripted.next("renew").answer(Reply.Plain.NOT_HOLDER);
+            assertThat(scripted.timer.planned()).isLessThan(tasks);
+            scripted.timer.tick(Duration.ofHours(1));
+        }
+        assertThat(lines.list)
+                .singleElement()
+                .satisfies(line -> assertThat(line.getFormattedMessage()).startsWith("Lock lost: "));
     }
 
     private static void holds(ScriptedEngine scripted, Actor holder, LockOptions options) throws Exception {
