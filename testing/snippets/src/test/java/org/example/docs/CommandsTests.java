@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class CommandsTests {
 
     private static final Pattern COMMAND =
-            Pattern.compile("(?:\\w+=\\S+ )?((?:\\./mvnw|(?:testing|docs)/\\S*/run)(?![\\w/.-])[^`#|]*)");
+            Pattern.compile("(?:\\w+=\\S+ )?((?:\\./(?:mvnw|test)|(?:testing|docs)/\\S*/run)(?![\\w/.-])[^`#|]*)");
     private static final Pattern PROFILE = Pattern.compile("(?s)<profile>.*?<id>([^<]+)</id>");
 
     @Test
@@ -78,6 +78,13 @@ class CommandsTests {
         List<String> problems = new ArrayList<>();
         if (!Files.isExecutable(Page.ROOT.resolve(words[0]))) {
             problems.add("no script " + words[0]);
+        }
+        if (words[0].equals("./test")) {
+            Stream.of(words)
+                    .skip(1)
+                    .filter(word -> word.matches("[A-Z]\\w+Tests"))
+                    .filter(test -> !tests.contains(test))
+                    .forEach(test -> problems.add("no test " + test));
         }
         for (int i = 1; i < words.length; i++) {
             String word = words[i].replace("'", "");
