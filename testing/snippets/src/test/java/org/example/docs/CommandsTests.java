@@ -26,8 +26,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Tag("this-build")
 class CommandsTests {
 
-    private static final Pattern COMMAND =
-            Pattern.compile("(?:\\w+=\\S+ )?((?:\\./(?:mvnw|test)|(?:testing|docs)/\\S*/run)(?![\\w/.-])[^`#|]*)");
+    private static final Pattern COMMAND = Pattern.compile(
+            "(?:\\w+=\\S+ )?((?:\\./(?:mvnw|test)|(?:(?:testing|docs)/\\S*|site)/run)(?![\\w/.-])[^`#|]*)");
     private static final Pattern PROFILE = Pattern.compile("(?s)<profile>.*?<id>([^<]+)</id>");
 
     @Test

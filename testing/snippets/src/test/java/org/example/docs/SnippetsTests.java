@@ -40,7 +40,7 @@ class SnippetsTests {
         List<String> problems = new ArrayList<>();
         for (Page page : Page.all()) {
             String path = Page.ROOT.relativize(page.file()).toString();
-            if (path.startsWith("docs/") || path.matches("README[^/]*")) {
+            if (path.startsWith("docs/") || path.startsWith("skills/") || path.matches("README[^/]*")) {
                 if (System.getProperty("snippets.update") != null) {
                     page = update(page);
                 }

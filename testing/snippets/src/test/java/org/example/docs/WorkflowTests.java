@@ -113,7 +113,7 @@ class WorkflowTests {
                 (List<?>) read(Page.ROOT.resolve(".github/dependabot.yml")).get("updates");
         assertThat(updates)
                 .extracting(update -> map(update).get("package-ecosystem"))
-                .containsExactlyInAnyOrder("maven", "github-actions");
+                .containsExactlyInAnyOrder("maven", "github-actions", "npm");
         for (Object update : updates) {
             Object folders =
                     map(update).getOrDefault("directories", List.of(map(update).getOrDefault("directory", "")));
