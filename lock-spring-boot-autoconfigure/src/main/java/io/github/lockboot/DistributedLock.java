@@ -107,6 +107,20 @@ public @interface DistributedLock {
      */
     String waitTime() default "";
 
+    /**
+     * {@return how many callers of this instance may wait for the lock, such as {@code "20"} or {@code "${...}"}; at
+     * least 1; empty, the default, for {@code lock.max-waiting}} If so many wait, a further caller does not wait: it
+     * gets what {@link #ifNotAcquired()} or {@link #fallback()} say. See {@link LockOptions#withMaxWaiting}.
+     *
+     * <pre>{@code
+     * @DistributedLock(name = "reindex", maxWaiting = "1", waitTime = "10m", ifNotAcquired = IfNotAcquired.SKIP)
+     * public void reindex() { ... }    // one runs, one waits, all other calls return
+     * }</pre>
+     *
+     * <p>{@code lock.locks.<group>.max-waiting} takes precedence.
+     */
+    String maxWaiting() default "";
+
     /** {@return the lease, in the same form, at least one second; empty, the default, for {@code lock.ttl}} */
     String ttl() default "";
 

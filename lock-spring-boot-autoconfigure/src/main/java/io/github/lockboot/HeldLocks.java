@@ -188,22 +188,28 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
             return Futures.await(() -> next.lease(left(next)));
         }
         NamedLock lock = next.lock();
-        boolean acquired = acquirer != null
-                ? acquirer.acquire(lock)
-                : lock.tryLock(TimeUnit.NANOSECONDS.convert(left(next)), TimeUnit.NANOSECONDS);
-        if (!acquired) {
-            throw refusal(lock.getName());
+        LockNotAcquiredException refused;
+        if (acquirer == null && lock instanceof LockScope.OfLock ours) {
+            refused = ours.tryAcquire(left(next));
+        } else {
+            boolean acquired = acquirer != null
+                    ? acquirer.acquire(lock)
+                    : lock.tryLock(TimeUnit.NANOSECONDS.convert(left(next)), TimeUnit.NANOSECONDS);
+            refused = acquired ? null : new LockNotAcquiredException(lock.getName(), elapsed());
+        }
+        if (refused != null) {
+            throw refusal(refused);
         }
         return null;
     }
 
     /** Names the newest lock that the thread holds besides. */
-    private LockNotAcquiredException refusal(String name) {
+    private LockNotAcquiredException refusal(LockNotAcquiredException refused) {
         Optional<String> newest = HeldByThread.all()
                 .filter(Lease.class::isInstance)
                 .map(held -> ((Lease) held).name())
                 .findFirst();
-        return new LockNotAcquiredException(name, elapsed(), newest.orElse(null));
+        return new LockNotAcquiredException(refused, elapsed(), newest.orElse(null));
     }
 
     /**

@@ -7,9 +7,9 @@ import io.github.lockboot.internal.Troubleshooting;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lock was not acquired, although the store works. Either another caller held the lock until the wait ended, or the
- * thread was interrupted before or during the wait. After an interrupt, the cause is an {@link InterruptedException}
- * and the thread's interrupt flag is set.
+ * The lock was not acquired, although the store works. Another caller held the lock until the wait ended, or as many
+ * callers waited as {@link LockOptions#maxWaiting()} allows, or the thread was interrupted before or during the wait.
+ * After an interrupt, the cause is an {@link InterruptedException} and the thread's interrupt flag is set.
  *
  * @see <a
  *     href="https://github.com/lockboot/lock-spring-boot-starter/blob/main/docs/troubleshooting.md#locknotacquiredexception">What
@@ -21,8 +21,12 @@ public class LockNotAcquiredException extends LockException {
 
     private static final String SEE = "; see " + Troubleshooting.PAGE + "locknotacquiredexception";
 
+    private static final String HELD = "another caller held it";
+
     /** How long the caller waited. */
     private final Duration waited;
+
+    private final String reason;
 
     /**
      * The wait time is over.
@@ -42,16 +46,40 @@ public class LockNotAcquiredException extends LockException {
      * @param heldName of the other lock, without the key prefix; null for none
      */
     public LockNotAcquiredException(String lockName, Duration waited, @Nullable String heldName) {
+        this(lockName, waited, HELD, heldName);
+    }
+
+    /**
+     * The lock was refused.
+     *
+     * @param lockName of the lock, without the key prefix
+     * @param waited since it was requested
+     * @param reason why it was refused; part of the message
+     * @param heldName of another lock that the thread held; null for none
+     */
+    public LockNotAcquiredException(String lockName, Duration waited, String reason, @Nullable String heldName) {
         super(
                 lockName,
-                "could not acquire lock '" + LockNames.printable(lockName) + "' within " + waited.toMillis()
-                        + " ms: another caller held it"
+                "could not acquire lock '" + LockNames.printable(lockName) + "' within " + waited.toMillis() + " ms: "
+                        + reason
                         + (heldName == null
                                 ? ""
                                 : ", and this thread held lock '" + LockNames.printable(heldName) + "' meanwhile")
                         + SEE,
                 null);
         this.waited = waited;
+        this.reason = reason;
+    }
+
+    /**
+     * The lock was refused, and its caller waited longer.
+     *
+     * @param refusal of the same lock
+     * @param waited since the caller began
+     * @param heldName of another lock that the thread held; null for none
+     */
+    public LockNotAcquiredException(LockNotAcquiredException refusal, Duration waited, @Nullable String heldName) {
+        this(refusal.getLockName(), waited, refusal.reason, heldName);
     }
 
     /**
@@ -69,6 +97,7 @@ public class LockNotAcquiredException extends LockException {
                         + "'" + SEE,
                 cause);
         this.waited = waited;
+        this.reason = HELD;
     }
 
     /** {@return how long the caller waited} */

@@ -231,6 +231,25 @@ public final class LockOptions {
         return with("linger", linger);
     }
 
+    /** {@return how many callers of one registry may wait for a lock; null in complete options for any number} */
+    public @Nullable Integer maxWaiting() {
+        return get("maxWaiting", Integer.class);
+    }
+
+    /**
+     * Limits how many callers of this registry wait for the lock. If so many wait already, a further caller that would
+     * have to wait is refused at once. Callers that hold the lock, reenter it or try it once do not count. Each caller
+     * has its own limit, and requests of another mode, or for permits, are counted apart.
+     *
+     * @param maxWaiting at least 1
+     * @return these options with that limit
+     * @throws IllegalArgumentException if below 1
+     */
+    public LockOptions withMaxWaiting(int maxWaiting) {
+        require(maxWaiting > 0, "maxWaiting", maxWaiting, "be at least 1");
+        return with("maxWaiting", maxWaiting);
+    }
+
     /** {@return the settings that several names share; null for none} */
     public @Nullable String group() {
         return get("group", String.class);

@@ -35,6 +35,16 @@ public interface LockScope {
         Duration waitTime();
 
         /**
+         * As {@link NamedLock#tryLock(long, java.util.concurrent.TimeUnit)}.
+         *
+         * @param wait how long to wait; zero or less tries once
+         * @return null if the thread has the lock
+         * @throws InterruptedException if interrupted before or during the wait
+         */
+        @Nullable
+        LockNotAcquiredException tryAcquire(Duration wait) throws InterruptedException;
+
+        /**
          * Requests the lock once for the current thread, as {@link NamedLock#tryLock()} does, without waiting for the
          * answer. Listeners are not notified of a refusal, because the caller requests the lock again.
          *

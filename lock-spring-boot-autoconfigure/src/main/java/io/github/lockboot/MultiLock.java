@@ -50,15 +50,25 @@ public final class MultiLock implements Lock {
                 locks.stream().map(lock -> new LockContext(lock, null, null)).toList());
     }
 
-    private boolean acquire(Acquirer acquirer) throws InterruptedException {
-        return wanted().acquire(acquirer, true);
+    /** Returns null if the thread has all locks. */
+    private @Nullable LockNotAcquiredException acquire(Acquirer acquirer, boolean interruptible)
+            throws InterruptedException {
+        HeldLocks locks = wanted();
+        locks.acquire(acquirer, interruptible);
+        return locks.refusal();
     }
 
-    private boolean acquireUninterruptibly(Acquirer acquirer) {
+    private @Nullable LockNotAcquiredException acquireUninterruptibly(Acquirer acquirer) {
         try {
-            return wanted().acquire(acquirer, false);
+            return acquire(acquirer, false);
         } catch (InterruptedException e) {
             throw new AssertionError(e);
+        }
+    }
+
+    private static void requireAcquired(@Nullable LockNotAcquiredException refusal) {
+        if (refusal != null) {
+            throw refusal;
         }
     }
 
@@ -66,14 +76,15 @@ public final class MultiLock implements Lock {
      * Acquires all locks, and waits without limit for each in turn. The hold count of a lock that the thread holds goes
      * up. An interrupt does not end the wait; its flag is set again on return.
      *
+     * @throws LockNotAcquiredException as {@link NamedLock#lock}; none of them is held then
      * @throws LockUnavailableException as {@link NamedLock#lock}; none of them is held then
      */
     @Override
     public void lock() {
-        acquireUninterruptibly(lock -> {
+        requireAcquired(acquireUninterruptibly(lock -> {
             lock.lock();
             return true;
-        });
+        }));
     }
 
     /**
@@ -84,10 +95,12 @@ public final class MultiLock implements Lock {
      */
     @Override
     public void lockInterruptibly() throws InterruptedException {
-        acquire(lock -> {
-            lock.lockInterruptibly();
-            return true;
-        });
+        requireAcquired(acquire(
+                lock -> {
+                    lock.lockInterruptibly();
+                    return true;
+                },
+                true));
     }
 
     /**
@@ -98,7 +111,7 @@ public final class MultiLock implements Lock {
      */
     @Override
     public boolean tryLock() {
-        return acquireUninterruptibly(NamedLock::tryLock);
+        return acquireUninterruptibly(NamedLock::tryLock) == null;
     }
 
     /**
@@ -109,7 +122,7 @@ public final class MultiLock implements Lock {
     @Override
     public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
         long deadline = Timer.systemNanoTime() + Math.max(0, unit.toNanos(time));
-        return acquire(lock -> lock.tryLock(deadline - Timer.systemNanoTime(), TimeUnit.NANOSECONDS));
+        return acquire(lock -> lock.tryLock(deadline - Timer.systemNanoTime(), TimeUnit.NANOSECONDS), true) == null;
     }
 
     // --- release ----------------------------------------------------------------------------------------------

@@ -41,6 +41,8 @@ public interface NamedLock extends Lock {
      * and no command is sent. If another caller holds it or waits for it, the thread waits in the queue, without limit.
      * An interrupt does not end the wait; its flag is set again on return.
      *
+     * @throws LockNotAcquiredException if as many callers of this registry wait as {@link LockOptions#maxWaiting()}
+     *     allows
      * @throws LockUnavailableException if Redis is not available when the lock is first requested, or for a whole ttl
      *     during the wait, or the registry is closing
      */
@@ -71,7 +73,8 @@ public interface NamedLock extends Lock {
      * before the first answer of Redis, which takes at most its command timeout: until then it is unknown whether
      * another caller holds the lock.
      *
-     * @return false if the time passed first
+     * @return false if the time passed first, or if as many callers of this registry wait as
+     *     {@link LockOptions#maxWaiting()} allows
      * @throws InterruptedException if interrupted before or during the wait; the flag is then clear
      * @throws LockUnavailableException if Redis is not available when the lock is first requested
      */

@@ -93,7 +93,9 @@ final class SingleFlight {
             throw interrupted(interrupt);
         } catch (LockNotAcquiredException refusal) {
             Duration inAll = elapsed();
-            throw refusal.getWaited().compareTo(inAll) < 0 ? new LockNotAcquiredException(name, inAll) : refusal;
+            throw refusal.getWaited().compareTo(inAll) < 0
+                    ? new LockNotAcquiredException(refusal, inAll, null)
+                    : refusal;
         }
     }
 

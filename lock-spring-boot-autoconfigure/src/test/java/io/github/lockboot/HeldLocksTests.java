@@ -444,9 +444,9 @@ class HeldLocksTests {
                             return answer.call();
                         };
                     }
-                    case "tryLock" -> {
+                    case "tryAcquire" -> {
                         registry.record("wait for " + name);
-                        yield true;
+                        yield null;
                     }
                     case "beginRelease" -> {
                         registry.record("release " + name);

@@ -285,6 +285,8 @@ final class LockDefinition {
         LockOptions asked = LockOptions.defaults().withGroup(group).withRelease(annotation.release());
         asked = value("waitTime", annotation.waitTime(), DURATION, asked::withWaitTime)
                 .orElse(asked);
+        asked = value("maxWaiting", annotation.maxWaiting(), NUMBER, asked::withMaxWaiting)
+                .orElse(asked);
         asked = value("ttl", annotation.ttl(), DURATION, asked::withTtl).orElse(asked);
         asked = value("maxHold", annotation.maxHold(), DURATION, asked::withMaxHold)
                 .orElse(asked);

@@ -33,6 +33,8 @@ import static java.util.Objects.requireNonNullElse;
  * @param keyPrefix Prefix of the Redis key of a lock. The name of the lock follows.
  * @param ttl Lease of a lock, from 1s to 24d. A lock whose holder has died is free after this time.
  * @param waitTime Maximum time to wait for a lock held by another caller. 0 tries once.
+ * @param maxWaiting Maximum number of callers of this instance that wait for one lock, at least 1. Others are refused
+ *     at once. Unlimited by default.
  * @param renew Whether to renew leases while locks are held.
  * @param maxHold Maximum time to renew a lock that is not released. Unlimited by default.
  * @param release Whether a release waits for the answer of Redis.
@@ -63,6 +65,7 @@ record LockProperties(
         String keyPrefix,
         Duration ttl,
         Duration waitTime,
+        @Nullable Integer maxWaiting,
         Boolean renew,
         @Nullable Duration maxHold,
         Release release,
@@ -107,7 +110,7 @@ record LockProperties(
                 keyPrefix,
                 "must have neither white space nor control characters: remove them");
         require(maxHolders >= 1, "lock.max-holders", maxHolders, "must be at least 1: raise it");
-        ofAllGroups(ttl, waitTime, renew, maxHold, release);
+        ofAllGroups(ttl, waitTime, renew, maxHold, release, maxWaiting);
         for (Map.Entry<String, Group> each : locks.entrySet()) {
             String property = propertyOf(each.getKey());
             LockOptions options = each.getValue().options(property);
@@ -169,6 +172,8 @@ record LockProperties(
      * @param permits Maximum number of callers that hold a lock at a time, in all instances.
      * @param release Whether a release waits for the answer of Redis.
      * @param linger Time that a lock stays with its JVM after its release, unless another JVM waits for it. 0 is none.
+     * @param maxWaiting Maximum number of callers of this instance that wait for one lock, at least 1. Others are
+     *     refused at once.
      */
     record Group(
             @Nullable Duration ttl,
@@ -177,14 +182,15 @@ record LockProperties(
             @Nullable Duration maxHold,
             @Nullable Integer permits,
             @Nullable Release release,
-            @Nullable Duration linger) {
+            @Nullable Duration linger,
+            @Nullable Integer maxWaiting) {
 
         private static final List<String> NAMES =
-                List.of("ttl", "wait-time", "renew", "max-hold", "permits", "release", "linger");
+                List.of("ttl", "wait-time", "renew", "max-hold", "permits", "release", "linger", "max-waiting");
 
         /** @param prefix of the properties with these settings */
         private LockOptions options(String prefix) {
-            @Nullable Object[] values = {ttl, waitTime, renew, maxHold, permits, release, linger};
+            @Nullable Object[] values = {ttl, waitTime, renew, maxHold, permits, release, linger, maxWaiting};
             LockOptions options = LockOptions.defaults();
             for (int i = 0; i < values.length; i++) {
                 Object value = values[i];
@@ -207,7 +213,8 @@ record LockProperties(
                 case "max-hold" -> options.withMaxHold((Duration) value);
                 case "permits" -> options.withPermits((Integer) value);
                 case "release" -> options.withRelease((Release) value);
-                default -> options.withLinger((Duration) value);
+                case "linger" -> options.withLinger((Duration) value);
+                default -> options.withMaxWaiting((Integer) value);
             };
         }
     }
@@ -285,12 +292,17 @@ record LockProperties(
 
     /** The defaults of a registry. */
     LockOptions options() {
-        return ofAllGroups(ttl, waitTime, renew, maxHold, release);
+        return ofAllGroups(ttl, waitTime, renew, maxHold, release, maxWaiting);
     }
 
     private static LockOptions ofAllGroups(
-            Duration ttl, Duration waitTime, Boolean renew, @Nullable Duration maxHold, Release release) {
-        return new Group(ttl, waitTime, renew, maxHold, null, release, null).options("lock");
+            Duration ttl,
+            Duration waitTime,
+            Boolean renew,
+            @Nullable Duration maxHold,
+            Release release,
+            @Nullable Integer maxWaiting) {
+        return new Group(ttl, waitTime, renew, maxHold, null, release, null, maxWaiting).options("lock");
     }
 
     /** Options that take precedence, by group. */

@@ -28,7 +28,7 @@ final class PropertyCheck {
 
     /** Lower case and without separators, because environment variables have neither case nor dashes. */
     private static final Set<String> ATTRIBUTES =
-            Set.of("ttl", "waittime", "renew", "maxhold", "permits", "release", "linger");
+            Set.of("ttl", "waittime", "renew", "maxhold", "permits", "release", "linger", "maxwaiting");
 
     private static final Set<String> TIMES_OF_A_GROUP = Set.of("ttl", "wait-time", "max-hold", "linger");
 
@@ -122,7 +122,7 @@ final class PropertyCheck {
             String reason = last == 0
                     ? "needs an attribute, such as " + property + ".ttl"
                     : last == 1
-                            ? "is none of ttl, wait-time, renew, max-hold, permits, release and linger"
+                            ? "is none of ttl, wait-time, renew, max-hold, permits, release, linger and max-waiting"
                             : "would be ignored: write a name with dots in brackets, lock.locks.["
                                     + String.join(".", words.subList(0, last)) + "]." + words.get(last)
                                     + "; an environment variable cannot name a group with dots, dashes or capitals";

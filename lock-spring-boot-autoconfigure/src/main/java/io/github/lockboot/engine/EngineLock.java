@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
 
 import io.github.lockboot.Lease;
+import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockScope;
 import io.github.lockboot.NamedLock;
@@ -72,40 +73,52 @@ public abstract class EngineLock implements NamedLock, LockScope.OfLock {
 
     @Override
     public void lock() {
-        if (!reenter()) {
-            acquireUninterruptibly(request.waiting(LockRequest.WITHOUT_LIMIT));
-        }
+        requireAcquired(reenter() ? null : acquireUninterruptibly(request.waiting(LockRequest.WITHOUT_LIMIT)));
     }
 
     @Override
     public void lockInterruptibly() throws InterruptedException {
-        acquire(request.waiting(LockRequest.WITHOUT_LIMIT));
+        requireAcquired(acquire(request.waiting(LockRequest.WITHOUT_LIMIT)));
+    }
+
+    /** Of callers that wait without limit, only the number of others refuses one. */
+    private static void requireAcquired(@Nullable Waiter refused) {
+        if (refused != null) {
+            throw refused.refusal();
+        }
     }
 
     @Override
     public boolean tryLock() {
-        return reenter() || acquireUninterruptibly(request.waiting(0));
+        return reenter() || acquireUninterruptibly(request.waiting(0)) == null;
     }
 
     @Override
     public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
-        return acquire(request.waiting(LockRequest.nanosOf(Duration.ofNanos(unit.toNanos(time)))));
+        return acquire(request.waiting(LockRequest.nanosOf(Duration.ofNanos(unit.toNanos(time))))) == null;
+    }
+
+    @Override
+    public @Nullable LockNotAcquiredException tryAcquire(Duration wait) throws InterruptedException {
+        Waiter refused = acquire(request.waiting(LockRequest.nanosOf(wait)));
+        return refused == null ? null : refused.refusal();
     }
 
     @Override
     public boolean tryLock(Duration wait, Duration ttl) throws InterruptedException {
         LockRequest wanted = LockRequest.of(getName(), options.withTtl(ttl)); // refuses what no lock may have
-        return acquire(wanted.waiting(LockRequest.nanosOf(wait)));
+        return acquire(wanted.waiting(LockRequest.nanosOf(wait))) == null;
     }
 
-    private boolean acquire(LockRequest wanted) throws InterruptedException {
+    /** Returns null if the thread has the lock. */
+    private @Nullable Waiter acquire(LockRequest wanted) throws InterruptedException {
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
-        return reenter() || engine.acquire(wanted, true);
+        return reenter() ? null : engine.acquire(wanted, true);
     }
 
-    private boolean acquireUninterruptibly(LockRequest wanted) {
+    private @Nullable Waiter acquireUninterruptibly(LockRequest wanted) {
         try {
             return engine.acquire(wanted, false);
         } catch (InterruptedException e) {

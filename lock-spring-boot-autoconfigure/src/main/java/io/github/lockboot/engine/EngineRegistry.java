@@ -233,7 +233,10 @@ public abstract class EngineRegistry implements LockRuntime {
         return overrides;
     }
 
-    /** Nothing is left open but the group, the longest hold, the mode, the permits and the linger time. */
+    /**
+     * Nothing is left open but the group, the longest hold, the mode, the permits, the linger time and the number that
+     * may wait.
+     */
     private LockOptions resolve(String whose, LockOptions asked) {
         String group = either(asked.group(), defaults.group());
         LockOptions configured = group == null ? null : overrides.get(group);

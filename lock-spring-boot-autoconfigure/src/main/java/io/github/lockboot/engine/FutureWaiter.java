@@ -7,7 +7,6 @@ import java.util.function.Supplier;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
-import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.engine.Grant.LeaseState;
 import io.github.lockboot.engine.Hold.HeldLease;
 import io.github.lockboot.engine.LockRequest.Transfer;
@@ -94,9 +93,7 @@ final class FutureWaiter extends Waiter {
                 report(use -> use.ended(LockListener::abandoned));
             } else if (decided != Plain.WAITING) {
                 conclude();
-                Duration waited = Duration.ofNanos(context.nanoTime() - start);
-                waiting.completeExceptionally(
-                        new LockNotAcquiredException(request().name(), waited));
+                waiting.completeExceptionally(refusal());
             }
         } catch (Throwable thrown) {
             waiting.completeExceptionally(thrown);

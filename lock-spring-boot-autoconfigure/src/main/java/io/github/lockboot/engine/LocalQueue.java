@@ -123,6 +123,9 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     /** Those of all acquisitions. */
     private volatile Collection<Hold> holds = List.of();
 
+    /** Whether no waiter has a limit that is to be checked. */
+    private boolean unlimited = true;
+
     /** Null until one lingers. */
     private @Nullable Lingering lingering;
 
@@ -263,17 +266,50 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
             Acquisition another = new Acquisition(engine, this, asked.terms, true, null);
             asking.add(another);
             another.ask(false);
+            limit(waiter);
         } else if (!waiter.isLastCall()) {
             if (asked == null && waiters.isEmpty()) {
                 countHandOversUnlessNotified();
             }
             waiters.add(waiter);
+            limit(waiter);
             engine.openChannel();
         } else if (asked != null && asked.isAsking() && !asked.isTaken()) {
             waiters.add(waiter); // the answer is for it, too
         } else {
             decide(waiter, outcomeNow());
         }
+    }
+
+    private void limit(Waiter newest) {
+        unlimited &= newest.request().maxWaiting() == LockRequest.ANY_NUMBER;
+        refuseThoseTooMany();
+    }
+
+    /**
+     * Refuses callers that have as many waiters before them as they allow. While an answer is under way that may serve
+     * them, it is not known whether they have to wait: the answer decides it.
+     */
+    private void refuseThoseTooMany() {
+        if (unlimited || isAnswerToCome()) {
+            return;
+        }
+        unlimited = true;
+        int[] before = {0};
+        waiters.removeIf(waiter -> {
+            boolean tooMany = waiter.isOneTooMany(before[0]);
+            if (tooMany) {
+                decide(waiter, new Waiter.Refused(before[0]));
+            } else if (!waiter.request().triesOnce() && waiter.canUseLock()) {
+                before[0]++;
+            }
+            return tooMany;
+        });
+    }
+
+    private boolean isAnswerToCome() {
+        Acquisition asked = asking.peek();
+        return asked != null && asked.isAsking() && !asked.isAnswered();
     }
 
     /** Serves a reader alongside others, without asking the store. */
@@ -312,12 +348,12 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     /** The outcome for a waiter that does not wait any longer. */
     private Waiter.Outcome outcomeNow() {
         Acquisition asked = asking.peek();
-        return asked == null || asked.isTaken() ? Waiter.Plain.REFUSED : engine.noAnswer(asked.lastFailure());
+        return asked == null || asked.isTaken() ? Waiter.Refused.HELD : engine.noAnswer(asked.lastFailure());
     }
 
     @Override
     public boolean leave(Waiter waiter) {
-        return locked(() -> waiter.isWaiting() && leave(waiter, Waiter.Plain.REFUSED));
+        return locked(() -> waiter.isWaiting() && leave(waiter, Waiter.Refused.HELD));
     }
 
     private boolean leave(Waiter waiter, Waiter.Outcome outcome) {
@@ -330,10 +366,8 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     @Override
     public void leaveAtDeadline(Waiter waiter) {
         locked(() -> {
-            Acquisition asked = asking.peek();
             // Worth two command timeouts: it says whether the lock is taken or the store is away.
-            boolean answerComes = asked != null && asked.isAsking() && !asked.isAnswered();
-            if (!waiter.isWaiting() || answerComes && !waiter.isLongOverdue()) {
+            if (!waiter.isWaiting() || isAnswerToCome() && !waiter.isLongOverdue()) {
                 waiter.setLastCall();
             } else {
                 leave(waiter, outcomeNow());
@@ -361,7 +395,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     public void withdraw(Waiter waiter) {
         onEvent(() -> {
             if (waiter.isWaiting()) {
-                leave(waiter, Waiter.Plain.REFUSED);
+                leave(waiter, Waiter.Refused.HELD);
             } else if (waiter.outcome() instanceof Hold hold) {
                 hold.end();
                 hold.claim(); // unless it has been
@@ -376,7 +410,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     private @Nullable Waiter firstPresent() {
         Waiter first = waiters.peek();
         while (first != null && !first.canUseLock()) {
-            decide(first, Waiter.Plain.REFUSED);
+            decide(first, Waiter.Refused.HELD);
             waiters.remove();
             first = waiters.peek();
         }
@@ -564,7 +598,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         if (kind == LockKind.SHARED) {
             serveReaders(acquisition);
         } else if (kind == LockKind.EXCLUSIVE) {
-            decideIf(Waiter::isLastCall, Waiter.Plain.REFUSED);
+            decideIf(Waiter::isLastCall, Waiter.Refused.HELD);
         }
         if (othersWait) {
             othersWait(acquisition);
@@ -572,6 +606,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
             countHandOversUnlessNotified();
         }
         askForFirst(null);
+        refuseThoseTooMany();
     }
 
     /**
@@ -612,7 +647,8 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         if (endIfTrying(asked)) {
             return false;
         }
-        decideIf(waiter -> waiter.isLastCall() || !waiter.canUseLock(), Waiter.Plain.REFUSED);
+        decideIf(waiter -> waiter.isLastCall() || !waiter.canUseLock(), Waiter.Refused.HELD);
+        refuseThoseTooMany();
         leaveStoreIfNobodyWaits();
         if (asked != asking.peek()) {
             return false;
@@ -623,7 +659,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
 
     /** Another has taken over the hold, or its lease has ended. */
     void notTransferred() {
-        decideIf(waiter -> true, Waiter.Plain.REFUSED);
+        decideIf(waiter -> true, Waiter.Refused.HELD);
         leaveStoreIfNobodyWaits();
     }
 
@@ -643,6 +679,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
                         || outage == Acquisition.Outage.LASTING
                                 && waiter.request().isUnlimited(),
                 engine.noAnswer(failure));
+        refuseThoseTooMany();
         leaveStoreIfNobodyWaits();
         return asked == asking.peek();
     }

@@ -20,7 +20,6 @@ import java.util.stream.Stream;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
-import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.engine.Grant.LeaseState;
@@ -161,7 +160,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     public CompletableFuture<Void> connect(String name) {
         long untilAnswered = TimeUnit.NANOSECONDS.toMillis(CONNECT_NANOS + 3 * context.commandTimeout());
         Terms brief = Terms.exclusive(untilAnswered, true); // the time of connecting is a part of the lease
-        LockRequest request = new LockRequest(name, null, brief, CONNECT_NANOS, 0, true, false);
+        LockRequest request = new LockRequest(name, null, brief, CONNECT_NANOS, 0, true, false, LockRequest.ANY_NUMBER);
         EngineContext.requireStack();
         if (!channel.isLive() && subscribed.isDone()) {
             subscribed = new CompletableFuture<>();
@@ -235,14 +234,16 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
      * Has the current thread wait for the lock.
      *
      * @param interruptible whether an interrupt ends the wait; if not, the flag is set again
-     * @return whether the thread has the lock now
+     * @return null if the thread has the lock now; else the waiter, which was refused
      * @throws LockUnavailableException if the store could not be asked
      * @throws InterruptedException if interrupted while it waited; it has no lock then
      */
-    boolean acquire(LockRequest request, boolean interruptible) throws InterruptedException {
+    @Nullable
+    Waiter acquire(LockRequest request, boolean interruptible) throws InterruptedException {
         EngineContext.requireStack();
         @Nullable UseNotifier use = requested(request, Thread.currentThread());
-        return await(entered(new ThreadWaiter(context, request, use)), interruptible);
+        ThreadWaiter waiter = entered(new ThreadWaiter(context, request, use));
+        return await(waiter, interruptible) ? null : waiter;
     }
 
     private static boolean await(ThreadWaiter waiter, boolean interruptible) throws InterruptedException {
@@ -261,7 +262,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         ThreadWaiter waiter = new ThreadWaiter(context, request, use);
         Callable<@Nullable Lease> answer = () -> {
             if (!await(waiter, interruptible)) {
-                throw new LockNotAcquiredException(request.name(), Duration.ofNanos(context.nanoTime() - waiter.start));
+                throw waiter.refusal();
             }
             return null;
         };

@@ -42,9 +42,9 @@ public final class LockLog {
         inTheClear = true;
     }
 
-    void notAcquired(LockRequest request) {
+    void notAcquired(LockRequest request, String reason) {
         if (log.isDebugEnabled()) {
-            log.debug("Lock not acquired: " + shown(request.node()) + ": held by another caller");
+            log.debug("Lock not acquired: " + shown(request.node()) + ": " + reason);
         }
     }
 

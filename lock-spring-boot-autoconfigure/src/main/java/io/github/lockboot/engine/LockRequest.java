@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param maxHoldNanos after which the hold is no longer renewed; 0 for never
  * @param awaitsRelease whether the release waits for the answer of the store
  * @param attempt whether the caller asks again if the lock is refused, so that a refusal is not reported
+ * @param maxWaiting how many callers of this registry may wait before it; {@link #ANY_NUMBER} for no limit
  */
 public record LockRequest(
         String name,
@@ -27,7 +28,10 @@ public record LockRequest(
         long waitNanos,
         long maxHoldNanos,
         boolean awaitsRelease,
-        boolean attempt) {
+        boolean attempt,
+        int maxWaiting) {
+
+    public static final int ANY_NUMBER = Integer.MAX_VALUE;
 
     /** A wait that only the lock, a failure or the caller ends. */
     public static final long WITHOUT_LIMIT = Long.MAX_VALUE;
@@ -123,6 +127,7 @@ public record LockRequest(
     /** @param options complete ones */
     public static LockRequest of(String name, LockOptions options) {
         Duration maxHold = options.maxHold();
+        Integer maxWaiting = options.maxWaiting();
         return new LockRequest(
                 name,
                 options.group(),
@@ -130,7 +135,8 @@ public record LockRequest(
                 nanosOf(Objects.requireNonNull(options.waitTime())),
                 maxHold == null ? 0 : nanosOf(maxHold),
                 options.release() != DistributedLock.Release.SEND,
-                false);
+                false,
+                maxWaiting == null ? ANY_NUMBER : maxWaiting);
     }
 
     private static Terms termsOf(LockOptions options) {
@@ -153,16 +159,16 @@ public record LockRequest(
     }
 
     LockRequest named(String other) {
-        return new LockRequest(other, group, terms, waitNanos, maxHoldNanos, awaitsRelease, false);
+        return new LockRequest(other, group, terms, waitNanos, maxHoldNanos, awaitsRelease, false, maxWaiting);
     }
 
     public LockRequest waiting(long nanos) {
-        return new LockRequest(name, group, terms, nanos, maxHoldNanos, awaitsRelease, false);
+        return new LockRequest(name, group, terms, nanos, maxHoldNanos, awaitsRelease, false, maxWaiting);
     }
 
     /** Asks once, for a caller that asks again. */
     LockRequest attempted() {
-        return new LockRequest(name, group, terms, 0, maxHoldNanos, awaitsRelease, true);
+        return new LockRequest(name, group, terms, 0, maxHoldNanos, awaitsRelease, true, maxWaiting);
     }
 
     boolean triesOnce() {

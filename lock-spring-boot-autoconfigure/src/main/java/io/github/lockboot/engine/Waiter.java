@@ -1,15 +1,18 @@
 package io.github.lockboot.engine;
 
 import java.lang.ref.WeakReference;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 import io.github.lockboot.LockListener;
+import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.engine.Hold.HeldLease;
 import io.github.lockboot.engine.LockRequest.Transfer;
+import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  *      |  +-----------------------------+
  *      |      taken back: too late
  *      |
- *      +--> REFUSED   another has the lock, and the caller waits no longer
+ *      +--> Refused   another has the lock, and the caller waits no longer, or too many wait before it
  *      +--> Failure   the store could not be asked, or granted the lock too late
  * </pre>
  *
@@ -33,11 +36,28 @@ import org.jspecify.annotations.Nullable;
 abstract class Waiter {
 
     /** The state of a wait: read it once, then act on what was read. */
-    sealed interface Outcome permits Plain, Failure, Hold {}
+    sealed interface Outcome permits Plain, Refused, Failure, Hold {}
 
     enum Plain implements Outcome {
-        WAITING,
-        REFUSED
+        WAITING
+    }
+
+    /**
+     * Another has the lock.
+     *
+     * @param waiting how many callers waited before it, if it was refused for their number; else 0
+     */
+    record Refused(int waiting) implements Outcome {
+
+        static final Refused HELD = new Refused(0);
+
+        private String reason(LockRequest request) {
+            String group = request.group() == null ? "" : " of group '" + LockNames.printable(request.group()) + "'";
+            return waiting == 0
+                    ? "another caller held it"
+                    : "too many callers of this instance wait for it already: " + waiting + ", and maxWaiting" + group
+                            + " is " + request.maxWaiting() + "; come back later, or raise it";
+        }
     }
 
     /**
@@ -80,6 +100,7 @@ abstract class Waiter {
     private volatile Outcome outcome = Plain.WAITING;
     private volatile Caller caller;
     private volatile boolean trial;
+    private boolean mayWait;
 
     /** Through which any thread may release the hold, as long as it can reach one of them. */
     private volatile List<WeakReference<HeldLease>> leases = List.of();
@@ -153,6 +174,15 @@ abstract class Waiter {
         return context.nanoTime() - start - 2 * context.commandTimeout() >= Math.max(0, request.waitNanos());
     }
 
+    /**
+     * Whether too many wait before it. Once it may wait, later ones do not change that. Called with the mutex of the
+     * queue held.
+     */
+    final boolean isOneTooMany(int waiting) {
+        mayWait |= request.triesOnce() || waiting < request.maxWaiting();
+        return !mayWait;
+    }
+
     /** Its failure is no part of an outage: who asked reports it. */
     final void setTrial() {
         trial = true;
@@ -224,13 +254,23 @@ abstract class Waiter {
             throw new LockUnavailableException(request.name(), failure.reason, failure.cause);
         }
         report(use -> use.ended(LockListener::notAcquired));
-        context.log().notAcquired(request);
+        context.log().notAcquired(request, refused().reason(request));
         return null;
+    }
+
+    private Refused refused() {
+        return outcome instanceof Refused known ? known : Refused.HELD;
+    }
+
+    /** {@return what the caller gets that has no lock} */
+    final LockNotAcquiredException refusal() {
+        Duration waited = Duration.ofNanos(context.nanoTime() - start);
+        return new LockNotAcquiredException(request.name(), waited, refused().reason(request), null);
     }
 
     /** Whether a caller that waits asks again. */
     private static boolean isRefusal(Outcome decided) {
-        return decided == Plain.REFUSED || decided instanceof Failure failure && failure.notNow;
+        return decided instanceof Refused || decided instanceof Failure failure && failure.notNow;
     }
 
     /**

@@ -227,7 +227,9 @@ class LockOverridesTests {
             lock.locks.order.permits         | 201   | lock.locks.order.permits         | must be at most lock.max-holders (200): lower it, or raise that in all instances
             lock.locks.order.permits         | -3    | lock.locks.order.permits         | permits is -3; it must be at least 1
             lock.locks.order.linger          | -1ms  | lock.locks.order.linger          | linger is PT-0.001S; it must not be negative
-            lock.locks.order.tll             | 5s    | lock.locks.order.tll             | is none of ttl, wait-time, renew, max-hold, permits, release and linger
+            lock.locks.order.max-waiting     | 0     | lock.locks.order.max-waiting     | maxWaiting is 0; it must be at least 1
+            lock.max-waiting                 | 0     | lock.max-waiting                 | maxWaiting is 0; it must be at least 1
+            lock.locks.order.tll             | 5s    | lock.locks.order.tll             | is none of ttl, wait-time, renew, max-hold, permits, release, linger and max-waiting
             lock.enabled                     | off   | lock.enabled                     | must be true or false
             lock.mdc                         | no    | lock.mdc                         | must be true or false
             lock.observations.enabled        | 0     | lock.observations.enabled        | must be true or false
@@ -286,12 +288,14 @@ class LockOverridesTests {
                                         Duration.ofDays(1),
                                         5,
                                         Release.SEND,
-                                        Duration.ZERO)),
+                                        Duration.ZERO,
+                                        20)),
                 "lock.locks.order.waittime=1s",
                 "lock.locks.order.maxHold=1d",
                 "lock.locks.order.PERMITS=5",
                 "lock.locks.order.Release=SEND",
-                "lock.locks.order.linger=0");
+                "lock.locks.order.linger=0",
+                "lock.locks.order.maxwaiting=20");
     }
 
     @Test

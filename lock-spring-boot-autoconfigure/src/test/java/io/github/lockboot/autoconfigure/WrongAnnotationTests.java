@@ -686,6 +686,14 @@ class WrongAnnotationTests {
     }
 
     @Test
+    void maxWaitingOfZero() {
+        assertRefused(
+                MaxWaitingOfZero.class,
+                "run()",
+                "maxWaiting = \"0\" is out of range: maxWaiting is 0; it must be at least 1");
+    }
+
+    @Test
     void permitsOfASharedLock() {
         assertRefused(
                 PermitsOfASharedLock.class,
@@ -1644,8 +1652,12 @@ class WrongAnnotationTests {
         public void run() {}
     }
 
-    static class LingeringWithPermits {
+    static class MaxWaitingOfZero {
+        @DistributedLock(name = "x", maxWaiting = "0")
+        public void run() {}
+    }
 
+    static class LingeringWithPermits {
         @DistributedLock(name = "partner", permits = "5", linger = "1s")
         void run() {}
     }

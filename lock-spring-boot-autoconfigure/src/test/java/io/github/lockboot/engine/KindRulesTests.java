@@ -48,8 +48,8 @@ class KindRulesTests {
     @Test
     void whoJoinsAReaderThatIsStuckIsRenewedAndTheStuckOneIsLostOnceItIsAlone() {
         Terms terms = Terms.shared(ScriptedEngine.TTL.toMillis(), true);
-        CompletableFuture<Lease> stuck = scripted.engine.acquireAsync(
-                new LockRequest(ScriptedEngine.NAME, null, terms, LONG.toNanos(), 1, true, false));
+        CompletableFuture<Lease> stuck = scripted.engine.acquireAsync(new LockRequest(
+                ScriptedEngine.NAME, null, terms, LONG.toNanos(), 1, true, false, LockRequest.ANY_NUMBER));
         scripted.next("acquire").answer(owner(100, 0, 100));
         scripted.timer.tick(ScriptedEngine.TTL.dividedBy(2));
         scripted.nothingIsSent();

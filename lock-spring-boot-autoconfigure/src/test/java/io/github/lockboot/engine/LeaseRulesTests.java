@@ -43,8 +43,8 @@ class LeaseRulesTests {
 
     private CompletableFuture<Lease> acquire(Duration maxHold) {
         Terms terms = Terms.exclusive(TTL.toMillis(), true);
-        return scripted.engine.acquireAsync(
-                new LockRequest(NAME, null, terms, LONG.toNanos(), maxHold.toNanos(), true, false));
+        return scripted.engine.acquireAsync(new LockRequest(
+                NAME, null, terms, LONG.toNanos(), maxHold.toNanos(), true, false, LockRequest.ANY_NUMBER));
     }
 
     private void release(Lease lease) {

@@ -31,7 +31,8 @@ class LingerRulesTests {
 
     private CompletableFuture<Lease> request(Duration wait, Duration linger) {
         Terms terms = Terms.exclusive(ScriptedEngine.TTL.toMillis(), true).lingering(linger.toNanos());
-        return scripted.engine.acquireAsync(new LockRequest(NAME, null, terms, wait.toNanos(), 0, true, false));
+        return scripted.engine.acquireAsync(
+                new LockRequest(NAME, null, terms, wait.toNanos(), 0, true, false, LockRequest.ANY_NUMBER));
     }
 
     private CompletableFuture<Lease> request() {
@@ -145,8 +146,8 @@ class LingerRulesTests {
     @Test
     void itIsRenewedAlthoughItsLastHoldWasHeldTooLong() {
         Terms terms = Terms.exclusive(LEASE.toMillis(), true).lingering(LEASE.toNanos());
-        CompletableFuture<Lease> stuck =
-                scripted.engine.acquireAsync(new LockRequest(NAME, null, terms, WAIT.toNanos(), 1, true, false));
+        CompletableFuture<Lease> stuck = scripted.engine.acquireAsync(
+                new LockRequest(NAME, null, terms, WAIT.toNanos(), 1, true, false, LockRequest.ANY_NUMBER));
         scripted.next("acquire").answer(new Reply.Granted(100, LEASE.toMillis(), 0));
         scripted.timer.tick(LEASE.dividedBy(2));
         scripted.nothingIsSent();

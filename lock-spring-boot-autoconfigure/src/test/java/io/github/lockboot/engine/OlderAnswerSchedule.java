@@ -91,8 +91,8 @@ final class OlderAnswerSchedule {
     }
 
     private static void acquire(SimulatedClient client, Consumer<Lease> user) {
-        CompletableFuture<Lease> lease = client.engine.acquireAsync(
-                new LockRequest("n", null, Terms.exclusive(TTL_MILLIS, true), 60_000 * MILLI, 0, true, false));
+        CompletableFuture<Lease> lease = client.engine.acquireAsync(new LockRequest(
+                "n", null, Terms.exclusive(TTL_MILLIS, true), 60_000 * MILLI, 0, true, false, LockRequest.ANY_NUMBER));
         lease.thenAccept(user);
     }
 }

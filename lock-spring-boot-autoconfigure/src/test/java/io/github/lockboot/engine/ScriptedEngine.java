@@ -147,13 +147,26 @@ public final class ScriptedEngine {
         return acquire(wait, kind.terms(ttl.toMillis(), true));
     }
 
+    /** For a caller that does not wait behind so many others. */
+    public CompletableFuture<Lease> acquireBehindFewerThan(int maxWaiting, Kind kind, Duration wait) {
+        Terms terms = kind.terms(TTL.toMillis(), true);
+        return request(new LockRequest(NAME, "group", terms, wait.toNanos(), 0, true, false, maxWaiting));
+    }
+
     private CompletableFuture<Lease> acquire(Duration wait, Terms terms) {
-        return request(new LockRequest(NAME, null, terms, wait.toNanos(), 0, true, false));
+        return request(new LockRequest(NAME, null, terms, wait.toNanos(), 0, true, false, LockRequest.ANY_NUMBER));
     }
 
     public CompletableFuture<Lease> acquireNamed(String name, Duration wait) {
-        return request(
-                new LockRequest(name, null, Terms.exclusive(TTL.toMillis(), true), wait.toNanos(), 0, true, false));
+        return request(new LockRequest(
+                name,
+                null,
+                Terms.exclusive(TTL.toMillis(), true),
+                wait.toNanos(),
+                0,
+                true,
+                false,
+                LockRequest.ANY_NUMBER));
     }
 
     private CompletableFuture<Lease> request(LockRequest request) {

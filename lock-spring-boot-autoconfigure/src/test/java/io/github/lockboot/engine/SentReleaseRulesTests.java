@@ -27,7 +27,8 @@ class SentReleaseRulesTests {
 
     private CompletableFuture<Lease> request() {
         Terms terms = Terms.exclusive(TTL.toMillis(), true);
-        return scripted.engine.acquireAsync(new LockRequest(NAME, null, terms, LONG.toNanos(), 0, false, false));
+        return scripted.engine.acquireAsync(
+                new LockRequest(NAME, null, terms, LONG.toNanos(), 0, false, false, LockRequest.ANY_NUMBER));
     }
 
     private Lease granted(long token) {

@@ -58,7 +58,7 @@ class SeveralRulesTests {
 
     private static LockRequest request(String name) {
         Terms terms = Terms.exclusive(ScriptedEngine.TTL.toMillis(), true);
-        return new LockRequest(name, null, terms, 0, 0, false, false).attempted();
+        return new LockRequest(name, null, terms, 0, 0, false, false, LockRequest.ANY_NUMBER).attempted();
     }
 
     private List<CompletableFuture<Lease>> attempts(String... names) {

@@ -76,8 +76,8 @@ final class SimulatedUser {
         long atMost = dice == 0 ? 0 : dice < 7 ? world.upTo(10 * SECOND) : LONG_WAIT;
         long maxHold = world.random().nextInt(8) == 0 ? SECOND + world.upTo(3 * SECOND) : 0;
         world.time().trace(() -> who + " asks for " + name + " on " + terms + ", waits " + atMost / MILLI + " ms");
-        CompletableFuture<Lease> future =
-                client.engine.acquireAsync(new LockRequest(name, null, terms, atMost, maxHold, awaits, false));
+        CompletableFuture<Lease> future = client.engine.acquireAsync(
+                new LockRequest(name, null, terms, atMost, maxHold, awaits, false, LockRequest.ANY_NUMBER));
         future.whenComplete(world.witness().watched((lease, failure) -> decided(kind, lease, failure)));
         wait = future;
         if (world.random().nextInt(20) == 0) {
@@ -93,7 +93,7 @@ final class SimulatedUser {
     private void askForAll() {
         Terms terms = Terms.exclusive(world.anyTtl(), true);
         List<LockRequest> requests = world.names().stream()
-                .map(name -> new LockRequest(name, null, terms, 0, 0, true, false).attempted())
+                .map(name -> new LockRequest(name, null, terms, 0, 0, true, false, LockRequest.ANY_NUMBER).attempted())
                 .toList();
         world.time().trace(() -> who + " asks for all on " + terms);
         List<Lease> held = new ArrayList<>();
@@ -235,7 +235,16 @@ final class SimulatedUser {
             Terms terms = kind.terms(world.anyTtl(), world.random().nextInt(5) > 0);
             world.time().trace(() -> who + " takes over " + transfer.id());
             CompletableFuture<Lease> taken = client.engine.takeOver(
-                    new LockRequest(transfer.name(), null, terms, world.upTo(10 * SECOND), 0, true, false), transfer);
+                    new LockRequest(
+                            transfer.name(),
+                            null,
+                            terms,
+                            world.upTo(10 * SECOND),
+                            0,
+                            true,
+                            false,
+                            LockRequest.ANY_NUMBER),
+                    transfer);
             taken.whenComplete(world.witness().watched((lease, failure) -> {
                 if (failure != null) {
                     refused(failure);

@@ -278,7 +278,7 @@ class ThrownAnywhereTests {
                 ThrowingClient client, String who, String name, Terms terms, long wait, long hold, long keep) {
             try {
                 CompletableFuture<Lease> future = client.engine.acquireAsync(
-                        new LockRequest(name, null, terms, wait, 0, terms != LINGERING, false));
+                        new LockRequest(name, null, terms, wait, 0, terms != LINGERING, false, LockRequest.ANY_NUMBER));
                 future.thenAccept(lease -> time.after(hold, () -> close(lease, keep)));
                 asked.put(who, future);
                 return future;
@@ -387,8 +387,8 @@ class ThrownAnywhereTests {
                     .isNotCompletedExceptionally();
             for (String name : List.of("n", "m", "f")) {
                 for (ThrowingClient client : List.of(other, throwing)) {
-                    CompletableFuture<Lease> fresh =
-                            client.engine.acquireAsync(new LockRequest(name, null, TERMS, IN_TIME, 0, true, false));
+                    CompletableFuture<Lease> fresh = client.engine.acquireAsync(
+                            new LockRequest(name, null, TERMS, IN_TIME, 0, true, false, LockRequest.ANY_NUMBER));
                     runUntil(time.now() + IN_TIME);
                     assertThat(fresh).as("who asks for %s now", name).isCompletedWithValueMatching(Lease::isValid);
                     fresh.join().closeAfter(Duration.ZERO);

@@ -155,7 +155,8 @@ class TransferRulesTests {
 
         private CompletableFuture<Lease> takeOver() {
             Terms terms = Terms.exclusive(TTL.toMillis(), true);
-            LockRequest request = new LockRequest(NAME, null, terms, WAIT.toNanos(), 0, true, false);
+            LockRequest request =
+                    new LockRequest(NAME, null, terms, WAIT.toNanos(), 0, true, false, LockRequest.ANY_NUMBER);
             return scripted.engine.takeOver(request, transfer);
         }
 

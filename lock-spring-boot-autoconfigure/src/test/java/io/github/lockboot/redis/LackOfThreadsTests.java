@@ -83,7 +83,8 @@ class LackOfThreadsTests {
     }
 
     private CompletableFuture<Lease> acquire(String name, Duration wait) {
-        return engine.acquireAsync(new LockRequest(name, null, TERMS, wait.toNanos(), 0, true, false));
+        return engine.acquireAsync(
+                new LockRequest(name, null, TERMS, wait.toNanos(), 0, true, false, LockRequest.ANY_NUMBER));
     }
 
     /** Connecting for the first time loads classes, which on a busy machine takes longer than a command may. */
