@@ -35,6 +35,7 @@ open module io.github.lockboot {
     requires static spring.jcl;
     requires static spring.jdbc;
     requires static spring.test;
+    requires static spring.web;
 
     exports io.github.lockboot;
     exports io.github.lockboot.autoconfigure;

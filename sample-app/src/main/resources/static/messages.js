@@ -94,6 +94,15 @@ export const messages = {
   ],
   'partner.calls': ['Calls', '调用次数'],
   'partner.atOnce': ['Most at once', '最多同时'],
+  'reindex.title': ['An index', '重建索引'],
+  'reindex.text': [
+    'Each change asks for the index. maxWaiting = "1" and SKIP: one call builds it, one waits in each instance, and all others return. The one that waits will see their changes.',
+    '每次改动都要求重建索引。maxWaiting = "1" 加 SKIP：一个在建，每个实例一个在等，其余立即返回；等着的那个会看到它们的改动。',
+  ],
+  'reindex.changes': ['Changes', '改动'],
+  'reindex.runs': ['Runs', '重建次数'],
+  'reindex.returned': ['Returned', '立即返回'],
+  'reindex.behind': ['Not yet in the index', '尚未进索引'],
   'transfers.title': ['Transfers both ways', '双向转账'],
   'transfers.text': [
     'Two threads transfer at the same time, from A to B and from B to A. Each needs the locks of both accounts.',

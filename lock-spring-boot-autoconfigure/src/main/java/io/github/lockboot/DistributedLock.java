@@ -210,6 +210,13 @@ public @interface DistributedLock {
     String fallback() default "";
 
     /**
+     * {@return what a person reads if the lock was not acquired, such as {@code "This order is being submitted"} or
+     * {@code "${...}"}; empty, the default, for none} It is {@link LockNotAcquiredException#getUserMessage()}, and in a
+     * web application the detail of the answer. The name of the lock does not belong in it.
+     */
+    String message() default "";
+
+    /**
      * {@return the name of the {@link LockRegistry} bean, with {@code ${...}}, for an application with several; empty,
      * the default, for the one of the {@link LockTemplate} bean}
      */

@@ -28,6 +28,12 @@ public class LockNotAcquiredException extends LockException {
 
     private final String reason;
 
+    private final @Nullable String holderId;
+
+    private final @Nullable Duration retryAfter;
+
+    private @Nullable String userMessage;
+
     /**
      * The wait time is over.
      *
@@ -46,7 +52,7 @@ public class LockNotAcquiredException extends LockException {
      * @param heldName of the other lock, without the key prefix; null for none
      */
     public LockNotAcquiredException(String lockName, Duration waited, @Nullable String heldName) {
-        this(lockName, waited, HELD, heldName);
+        this(lockName, waited, HELD, heldName, null, null);
     }
 
     /**
@@ -55,9 +61,21 @@ public class LockNotAcquiredException extends LockException {
      * @param lockName of the lock, without the key prefix
      * @param waited since it was requested
      * @param reason why it was refused; part of the message
-     * @param heldName of another lock that the thread held; null for none
+     * @param holderId null if it is not known
+     * @param retryAfter what is left of the lease of that holder; null if it is not known
      */
-    public LockNotAcquiredException(String lockName, Duration waited, String reason, @Nullable String heldName) {
+    public LockNotAcquiredException(
+            String lockName, Duration waited, String reason, @Nullable String holderId, @Nullable Duration retryAfter) {
+        this(lockName, waited, reason, null, holderId, retryAfter);
+    }
+
+    private LockNotAcquiredException(
+            String lockName,
+            Duration waited,
+            String reason,
+            @Nullable String heldName,
+            @Nullable String holderId,
+            @Nullable Duration retryAfter) {
         super(
                 lockName,
                 "could not acquire lock '" + LockNames.printable(lockName) + "' within " + waited.toMillis() + " ms: "
@@ -69,6 +87,8 @@ public class LockNotAcquiredException extends LockException {
                 null);
         this.waited = waited;
         this.reason = reason;
+        this.holderId = holderId;
+        this.retryAfter = retryAfter;
     }
 
     /**
@@ -79,7 +99,8 @@ public class LockNotAcquiredException extends LockException {
      * @param heldName of another lock that the thread held; null for none
      */
     public LockNotAcquiredException(LockNotAcquiredException refusal, Duration waited, @Nullable String heldName) {
-        this(refusal.getLockName(), waited, refusal.reason, heldName);
+        this(refusal.getLockName(), waited, refusal.reason, heldName, refusal.holderId, refusal.retryAfter);
+        this.userMessage = refusal.userMessage;
     }
 
     /**
@@ -98,10 +119,45 @@ public class LockNotAcquiredException extends LockException {
                 cause);
         this.waited = waited;
         this.reason = HELD;
+        this.holderId = null;
+        this.retryAfter = null;
     }
 
     /** {@return how long the caller waited} */
     public Duration getWaited() {
         return waited;
+    }
+
+    /**
+     * {@return the id of the holder, as {@code RedisLock.state} and the endpoint {@code lock} show it, by the last
+     * answer before the refusal; null if it is not known} Of several holders it is the one whose lease ends first. Ids
+     * of one registry have the same beginning.
+     */
+    public @Nullable String getHolderId() {
+        return holderId;
+    }
+
+    /**
+     * {@return what was left of the lease of that holder at the refusal; zero or more; null if it is not known} The
+     * holder may release the lock earlier, or renew the lease.
+     */
+    public @Nullable Duration getRetryAfter() {
+        return retryAfter;
+    }
+
+    /** {@return the text for a person, which {@link DistributedLock#message} sets; null for none} */
+    public @Nullable String getUserMessage() {
+        return userMessage;
+    }
+
+    /**
+     * Sets the text for a person. The {@linkplain #getMessage() message} for logs stays as it is.
+     *
+     * @param text without the name of the lock
+     * @return this exception
+     */
+    public LockNotAcquiredException withUserMessage(String text) {
+        userMessage = text;
+        return this;
     }
 }

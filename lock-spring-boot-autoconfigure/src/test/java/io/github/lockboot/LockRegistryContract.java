@@ -155,6 +155,14 @@ public abstract class LockRegistryContract {
     }
 
     @Nested
+    class Refusals extends RefusalContract {
+
+        Refusals() {
+            super(LockRegistryContract.this);
+        }
+    }
+
+    @Nested
     class HandOver extends HandOverContract {
 
         HandOver() {

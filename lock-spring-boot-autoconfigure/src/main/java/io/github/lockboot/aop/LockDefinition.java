@@ -17,6 +17,7 @@ import io.github.lockboot.DistributedLock.Renewal;
 import io.github.lockboot.HeldLocks;
 import io.github.lockboot.LockContext;
 import io.github.lockboot.LockContext.Keep;
+import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockRuntime;
@@ -27,6 +28,7 @@ import io.github.lockboot.aop.key.KeyExpression;
 import io.github.lockboot.aop.key.KeyVariables;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.Mocks;
+import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
@@ -66,6 +68,7 @@ final class LockDefinition {
     private final @Nullable Keep keep;
     private final LockOptions options;
     private final Contention contention;
+    private final String message;
     private final String registryName;
     private final Supplier<LockRegistry> registry;
     private final Supplier<String> registryKey;
@@ -101,6 +104,7 @@ final class LockDefinition {
                 : expression("condition", annotation.condition()).orElse(null);
         this.options = parseOptions(!name.isBlank() ? name : method.shortName());
         this.contention = Contention.read(annotation, method);
+        this.message = resolve("message", annotation.message()).orElse("");
         this.registry = parseRegistry(template);
         this.leased = keep != null || method.end() != End.VALUE;
         this.registryKey = SingletonSupplier.of(() -> registryKey(template.get()));
@@ -143,8 +147,10 @@ final class LockDefinition {
         return keep;
     }
 
-    Contention contention() {
-        return contention;
+    /** Returns or throws what the annotation demands for a call that has not acquired this lock. */
+    @Nullable
+    Object resolve(MethodInvocation invocation, LockNotAcquiredException refusal) throws Throwable {
+        return contention.resolve(invocation, message.isEmpty() ? refusal : refusal.withUserMessage(message));
     }
 
     /** @throws IllegalArgumentException if the arguments of the call give no name */

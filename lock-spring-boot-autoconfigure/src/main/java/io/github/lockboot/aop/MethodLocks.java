@@ -191,7 +191,7 @@ class MethodLocks {
         acquired.accept(held);
         LockNotAcquiredException refusal = held.refusal();
         if (refusal != null) {
-            return needed.get(held.refusedAt()).definition().contention().resolve(invocation, refusal);
+            return needed.get(held.refusedAt()).definition().resolve(invocation, refusal);
         }
         if (tokenParameter != null) {
             LockContext innermost = held.innermost();

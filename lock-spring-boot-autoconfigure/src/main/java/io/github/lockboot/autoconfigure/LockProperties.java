@@ -55,6 +55,7 @@ import static java.util.Objects.requireNonNullElse;
  * @param redis The connection to Redis.
  * @param cache Caches whose loaders run once in all instances.
  * @param aop Proxies of annotated beans.
+ * @param web Answers to web requests.
  * @param observations Observations of locks.
  * @param endpoint The actuator endpoint 'lock'.
  */
@@ -81,6 +82,7 @@ record LockProperties(
         @DefaultValue Redis redis,
         @DefaultValue Cache cache,
         @DefaultValue Aop aop,
+        @DefaultValue Web web,
         @DefaultValue Observations observations,
         @DefaultValue Endpoint endpoint) {
 
@@ -281,6 +283,17 @@ record LockProperties(
 
         Aop {
             order = requireNonNullElse(order, DistributedLockAdvisor.DEFAULT_ORDER);
+        }
+    }
+
+    /**
+     * @param problemDetails Whether a web request that ends without a lock is answered by a problem detail, with status
+     *     409 or 503, unless the application handles the exception.
+     */
+    record Web(Boolean problemDetails) {
+
+        Web {
+            problemDetails = requireNonNullElse(problemDetails, true);
         }
     }
 

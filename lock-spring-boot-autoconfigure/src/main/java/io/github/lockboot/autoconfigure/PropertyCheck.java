@@ -41,7 +41,8 @@ final class PropertyCheck {
             "lock.retry.min-interval",
             "lock.redis.command-timeout");
 
-    private static final List<String> CONDITIONS = List.of("lock.enabled", "lock.observations.enabled", "lock.mdc");
+    private static final List<String> CONDITIONS =
+            List.of("lock.enabled", "lock.observations.enabled", "lock.mdc", "lock.web.problem-details");
 
     private PropertyCheck() {}
 

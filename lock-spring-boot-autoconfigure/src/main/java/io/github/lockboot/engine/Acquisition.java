@@ -1,5 +1,6 @@
 package io.github.lockboot.engine;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -171,6 +172,11 @@ final class Acquisition {
     private @Nullable Grant grant;
     private boolean downgraded;
 
+    /** By the newest answer that another has the lock; null before the first one. */
+    private Reply.@Nullable Taken taken;
+
+    private long takenAt;
+
     /**
      * Whether it ended without a command, because the store had given the lock, or the place in the queue, to another.
      */
@@ -294,7 +300,8 @@ final class Acquisition {
             return; // granted by a push in the meantime: this answer is older, or none
         } else if (reply instanceof Reply.Queued queued) {
             onQueued(queued, sentAt, again);
-        } else if (reply instanceof Reply.Busy) {
+        } else if (reply instanceof Reply.Busy busy) {
+            onTaken(busy);
             onBusy(enqueued);
         } else if (reply == Reply.Plain.NOT_HOLDER && transfer != null) {
             queue.notTransferred();
@@ -323,6 +330,7 @@ final class Acquisition {
 
     private void onQueued(Reply.Queued queued, Moment sentAt, boolean again) {
         findings = findings.queued(new Place(sentAt, queued.grantNumber()));
+        onTaken(queued);
         Messages before = messages;
         if (before != null && before.grant != null) {
             messages = new Messages(before.othersWait, null);
@@ -335,6 +343,21 @@ final class Acquisition {
                 polls().inQueue(queued, engine.isNotified());
             }
         }
+    }
+
+    private void onTaken(Reply.Taken answer) {
+        taken = answer;
+        takenAt = context.nanoTime();
+    }
+
+    /** {@return who has the lock, and what is left of the lease; null if no answer says it} */
+    Waiter.@Nullable Refused refusal() {
+        Reply.Taken newest = taken;
+        if (newest == null || newest.holderId() == null) {
+            return null;
+        }
+        Duration left = Duration.ofMillis(newest.leftMillis()).minusNanos(context.nanoTime() - takenAt);
+        return new Waiter.Refused(0, newest.holderId(), left.isNegative() ? Duration.ZERO : left);
     }
 
     /** No push will come: the id is not queued. */

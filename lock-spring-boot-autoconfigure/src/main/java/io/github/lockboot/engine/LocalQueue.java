@@ -299,7 +299,8 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         waiters.removeIf(waiter -> {
             boolean tooMany = waiter.isOneTooMany(before[0]);
             if (tooMany) {
-                decide(waiter, new Waiter.Refused(before[0]));
+                Waiter.Refused held = refusal();
+                decide(waiter, new Waiter.Refused(before[0], held.holderId(), held.left()));
             } else if (!waiter.request().triesOnce() && waiter.canUseLock()) {
                 before[0]++;
             }
@@ -348,7 +349,20 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
     /** The outcome for a waiter that does not wait any longer. */
     private Waiter.Outcome outcomeNow() {
         Acquisition asked = asking.peek();
-        return asked == null || asked.isTaken() ? Waiter.Refused.HELD : engine.noAnswer(asked.lastFailure());
+        return asked == null || asked.isTaken() ? refusal() : engine.noAnswer(asked.lastFailure());
+    }
+
+    /** Names the holder by the newest answer of the store, or else a hold of this JVM. */
+    private Waiter.Refused refusal() {
+        Acquisition asked = asking.peek();
+        Waiter.Refused byStore = asked == null ? null : asked.refusal();
+        if (byStore != null) {
+            return byStore;
+        }
+        for (Hold hold : holds) {
+            return new Waiter.Refused(0, hold.acquisitionId(), hold.remainingLease());
+        }
+        return Waiter.Refused.HELD;
     }
 
     @Override
@@ -598,7 +612,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         if (kind == LockKind.SHARED) {
             serveReaders(acquisition);
         } else if (kind == LockKind.EXCLUSIVE) {
-            decideIf(Waiter::isLastCall, Waiter.Refused.HELD);
+            decideIf(Waiter::isLastCall, refusal());
         }
         if (othersWait) {
             othersWait(acquisition);
@@ -647,7 +661,7 @@ final class LocalQueue implements Hold.Releaser, Waiter.Line {
         if (endIfTrying(asked)) {
             return false;
         }
-        decideIf(waiter -> waiter.isLastCall() || !waiter.canUseLock(), Waiter.Refused.HELD);
+        decideIf(waiter -> waiter.isLastCall() || !waiter.canUseLock(), refusal());
         refuseThoseTooMany();
         leaveStoreIfNobodyWaits();
         if (asked != asking.peek()) {

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import io.github.lockboot.internal.LockNames;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The reply of a store to one question. What a reply says was true when the store answered; the lock may have changed
@@ -46,15 +47,36 @@ public sealed interface Reply {
         }
     }
 
-    /** The id is in the queue, at a position from 1; {@code grantNumber} is the newest of all grants. */
-    record Queued(long position, long grantNumber, long leftMillis) implements Reply {}
+    /** Another has the lock. */
+    sealed interface Taken extends Reply permits Queued, Busy {
 
-    /**
-     * The id is not queued: not requested, the queue is full, or the key is not a lock.
-     *
-     * @param leftMillis until the lease of the last holder ends, unless it is renewed
-     */
-    record Busy(long leftMillis) implements Reply {}
+        /** {@return until the first lease ends, unless it is renewed} */
+        long leftMillis();
+
+        /** {@return whose lease that is; null if that is not known} */
+        @Nullable
+        String holderId();
+    }
+
+    /** The id is in the queue, at a position from 1; {@code grantNumber} is the newest of all grants. */
+    record Queued(
+            long position,
+            long grantNumber,
+            long leftMillis,
+            @Nullable String holderId) implements Taken {
+
+        public Queued(long position, long grantNumber, long leftMillis) {
+            this(position, grantNumber, leftMillis, null);
+        }
+    }
+
+    /** The id is not queued: not requested, the queue is full, or the key is not a lock. */
+    record Busy(long leftMillis, @Nullable String holderId) implements Taken {
+
+        public Busy(long leftMillis) {
+            this(leftMillis, null);
+        }
+    }
 
     /**
      * The lease goes on.
@@ -147,8 +169,8 @@ public sealed interface Reply {
                             number(words, 2),
                             number(words, 3),
                             number(words, words.length > 4 ? 4 : 1));
-                case "QUEUED" -> new Queued(number(words, 1), number(words, 2), number(words, 3));
-                case "BUSY" -> new Busy(number(words, 1));
+                case "QUEUED" -> new Queued(number(words, 1), number(words, 2), number(words, 3), text(words, 4));
+                case "BUSY" -> new Busy(number(words, 1), text(words, 2));
                 case "RENEWED" -> new Renewed(number(words, 1), number(words, 2));
                 case "SHOWN" -> Shown.parse(line);
                 case "UNPUBLISHED" -> new Unpublished(line.substring(words[0].length() + 1));
@@ -159,6 +181,10 @@ public sealed interface Reply {
             throw new IllegalStateException(
                     "unknown reply of a lock script: '" + LockNames.printable(start) + "'", strange);
         }
+    }
+
+    private static @Nullable String text(String[] words, int index) {
+        return index < words.length ? words[index] : null;
     }
 
     private static long number(String[] words, int index) {

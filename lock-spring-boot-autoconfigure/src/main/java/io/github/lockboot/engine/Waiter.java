@@ -46,10 +46,15 @@ abstract class Waiter {
      * Another has the lock.
      *
      * @param waiting how many callers waited before it, if it was refused for their number; else 0
+     * @param holderId null if it is not known
+     * @param left of the lease of that holder
      */
-    record Refused(int waiting) implements Outcome {
+    record Refused(
+            int waiting,
+            @Nullable String holderId,
+            @Nullable Duration left) implements Outcome {
 
-        static final Refused HELD = new Refused(0);
+        static final Refused HELD = new Refused(0, null, null);
 
         private String reason(LockRequest request) {
             String group = request.group() == null ? "" : " of group '" + LockNames.printable(request.group()) + "'";
@@ -265,7 +270,9 @@ abstract class Waiter {
     /** {@return what the caller gets that has no lock} */
     final LockNotAcquiredException refusal() {
         Duration waited = Duration.ofNanos(context.nanoTime() - start);
-        return new LockNotAcquiredException(request.name(), waited, refused().reason(request), null);
+        Refused refused = refused();
+        return new LockNotAcquiredException(
+                request.name(), waited, refused.reason(request), refused.holderId, refused.left);
     }
 
     /** Whether a caller that waits asks again. */

@@ -2,10 +2,13 @@ package io.github.lockboot.memory;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
@@ -96,7 +99,8 @@ final class MemoryStore implements LockStore {
             } else if (enqueue) {
                 state.queue.putIfAbsent(id, terms);
             } else {
-                return new Reply.Busy(state.msLeft());
+                Holder first = state.first();
+                return first == null ? new Reply.Busy(0) : new Reply.Busy(first.left(), first.id);
             }
             return state.answerTo(id);
         });
@@ -197,7 +201,7 @@ final class MemoryStore implements LockStore {
         return ask(
                 name,
                 state -> new Reply.Shown(
-                        state.holders.isEmpty() ? Reply.Shown.NO_KEY : state.msLeft(),
+                        Optional.ofNullable(state.first()).map(Holder::left).orElse(Reply.Shown.NO_KEY),
                         newestToken,
                         state.queue.size(),
                         state.holders.stream().map(this::shown).toList(),
@@ -438,7 +442,8 @@ final class MemoryStore implements LockStore {
             if (position == 1) {
                 holders.forEach(each -> hint(each.id));
             }
-            return new Reply.Queued(position, newestToken, msLeft());
+            Holder first = Objects.requireNonNull(first());
+            return new Reply.Queued(position, newestToken, first.left(), first.id);
         }
 
         Reply keep(Holder holder, long millis) {
@@ -481,9 +486,10 @@ final class MemoryStore implements LockStore {
             return holder.terms.kind() == LockKind.SHARED ? token : holder.grantNumber;
         }
 
-        /** How long until the first lease ends. */
-        long msLeft() {
-            return holders.stream().mapToLong(Holder::left).min().orElse(0);
+        /** {@return the holder whose lease ends first} */
+        @Nullable
+        Holder first() {
+            return holders.stream().min(Comparator.comparingLong(Holder::left)).orElse(null);
         }
     }
 }

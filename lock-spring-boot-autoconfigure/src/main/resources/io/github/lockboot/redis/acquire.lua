@@ -8,12 +8,13 @@
 -- ARGV[4]  the kind
 -- ARGV[5]  1 to queue the caller, 0 otherwise
 --
--- GRANTED grant-number lease-ms waiters [token, unless it is that number] | QUEUED position grant-number ms-left | BUSY ms-left
+-- GRANTED grant-number lease-ms waiters [token, unless it is that number] | QUEUED position grant-number ms-left holder-id |
+-- BUSY ms-left [holder-id, unless the key is not a lock]; the first lease ends in so many ms, and is of that holder
 local ttl, kind, enqueue = tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5] == '1'
 
 update(me)
 if not lock then
-  return answer('BUSY', ms_left())
+  return answer('BUSY', first_lease())
 end
 local holder = holder_of(me)
 if holder then
@@ -23,6 +24,6 @@ elseif #lock.queue == 0 and admits(lock.holders, kind) then
 elseif enqueue and (position_of(me) or #lock.queue < most_waiters) then
   join(me, ttl, kind)
 else
-  return answer('BUSY', ms_left())
+  return answer('BUSY', first_lease())
 end
 return answer_to(me)

@@ -212,9 +212,11 @@ class MemoryStoreTests {
         if (reply instanceof Reply.Granted owner) {
             return List.of("GRANTED", owner.leaseMillis(), owner.waiters());
         } else if (reply instanceof Reply.Queued queued) {
-            return List.of("QUEUED", queued.position(), queued.leftMillis());
+            return List.of("QUEUED", queued.position(), queued.leftMillis(), queued.holderId());
         } else if (reply instanceof Reply.Busy busy) {
-            return List.of("BUSY", busy.leftMillis());
+            return busy.holderId() == null
+                    ? List.of("BUSY", busy.leftMillis())
+                    : List.of("BUSY", busy.leftMillis(), busy.holderId());
         } else if (reply instanceof Reply.Renewed renewed) {
             return List.of("RENEWED", renewed.leaseMillis(), renewed.waiters());
         } else if (reply instanceof Reply.All all) {

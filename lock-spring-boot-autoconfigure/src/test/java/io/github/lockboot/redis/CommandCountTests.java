@@ -18,7 +18,9 @@ import io.github.lockboot.DistributedLock;
 import io.github.lockboot.DistributedLock.Release;
 import io.github.lockboot.Figures;
 import io.github.lockboot.HeldLocks;
+import io.github.lockboot.Lease;
 import io.github.lockboot.LockContext;
+import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.NamedLock;
@@ -31,6 +33,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 /** What locks cost, in commands sent and messages published, counted by Redis. */
 class CommandCountTests extends OnOneServer {
@@ -58,6 +61,33 @@ class CommandCountTests extends OnOneServer {
         assertThat(commands()).isEqualTo(1_000);
         assertThat(messages()).isZero();
         assertThat(probe.commandCalls().keySet()).noneMatch(command -> command.startsWith("client"));
+    }
+
+    @Test
+    void aRefusalThatNamesTheHolderIsOneCommandAndOneInTheSameInstanceIsNone() throws Exception {
+        RedisLockRegistry here = registries.connected();
+        RedisLockRegistry elsewhere = registries.connected();
+        LockOptions once = LockOptions.defaults().withWaitTime(Duration.ZERO);
+        try (Lease held = elsewhere.acquire("held", once)) {
+            String holder = here.holders("held").get(0);
+            long start = System.nanoTime();
+            resetCounts();
+            for (int i = 0; i < 500; i++) {
+                assertThat(refusal(here, once).getHolderId()).isEqualTo(holder);
+            }
+            long renewals = Figures.millisSince(start) / 1_000;
+            assertThat(commands()).isBetween(500L, 500 + renewals);
+            resetCounts();
+            for (int i = 0; i < 500; i++) {
+                assertThat(refusal(elsewhere, once).getHolderId()).isEqualTo(holder);
+            }
+            assertThat(commands()).isLessThanOrEqualTo(Figures.millisSince(start) / 1_000);
+            assertThat(held.isValid()).isTrue();
+        }
+    }
+
+    private static LockNotAcquiredException refusal(LockRegistry registry, LockOptions once) {
+        return catchThrowableOfType(LockNotAcquiredException.class, () -> registry.acquire("held", once));
     }
 
     @Test

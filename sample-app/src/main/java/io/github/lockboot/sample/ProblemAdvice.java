@@ -1,7 +1,6 @@
 package io.github.lockboot.sample;
 
 import io.github.lockboot.LockLostException;
-import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockUnavailableException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -22,20 +21,17 @@ import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExcep
 
 import static java.util.stream.Collectors.joining;
 
-/** Answers an exception with a problem detail (RFC 9457). */
+/** Answers an exception with a problem detail (RFC 9457): those that the starter leaves to the application. */
 @RestControllerAdvice
 class ProblemAdvice extends ResponseEntityExceptionHandler {
 
     private static final Logger log = LoggerFactory.getLogger(ProblemAdvice.class);
 
-    /** Another request does the same at the moment, so this is a conflict and no failure of the service. */
-    @ExceptionHandler
-    ProblemDetail handle(LockNotAcquiredException busy) {
-        return ProblemDetail.forStatusAndDetail(
-                HttpStatus.CONFLICT, "Another request for the same is still being handled; try again.");
-    }
-
-    /** Logs the root cause only, because the message of the exception contains the lock name and so an openid. */
+    /**
+     * One answer for locks and data. The starter would answer the exception of a lock, too, as it does if another
+     * request holds the lock. Logs the root cause only, because the message of the exception contains the lock name and
+     * so an openid.
+     */
     @ExceptionHandler({LockUnavailableException.class, DataAccessException.class})
     ProblemDetail handleOutage(RuntimeException outage) {
         log.warn("Answering 503: {}", String.valueOf(NestedExceptionUtils.getRootCause(outage)));

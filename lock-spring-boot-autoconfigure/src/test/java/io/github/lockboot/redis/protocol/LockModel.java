@@ -1,6 +1,7 @@
 package io.github.lockboot.redis.protocol;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -110,12 +111,12 @@ public final class LockModel {
         }
         int position = position(id);
         if (!enqueue || (position == 0 && queue.size() >= most)) {
-            return end("BUSY", left());
+            return endTaken("BUSY");
         }
         if (position == 0) {
             queue.add(new Waiter(id, kind, ttl, now()));
         }
-        return end("QUEUED", (long) position(id), fence, left());
+        return endTaken("QUEUED", (long) position(id), fence);
     }
 
     public Outcome unlock(String id, long lastToken, @Nullable String next, Kind nextKind, long nextTtl) {
@@ -146,7 +147,7 @@ public final class LockModel {
         if (next == null) {
             return end(queue.size() == waiters ? "RELEASED" : "HANDED_OVER");
         }
-        return isHolder(next) ? endOwned(next) : end("QUEUED", (long) position(next), fence, left());
+        return isHolder(next) ? endOwned(next) : endTaken("QUEUED", (long) position(next), fence);
     }
 
     public Outcome downgrade(String id, long downgraded, long lastToken) {
@@ -402,6 +403,14 @@ public final class LockModel {
             reply.add(tokenOf(holder));
         }
         return end(reply.toArray());
+    }
+
+    /** With what is left of the first lease, and whose it is. */
+    private Outcome endTaken(Object... reply) {
+        List<Object> words = new ArrayList<>(List.of(reply));
+        words.add(left());
+        holders.stream().min(Comparator.comparingLong(Holder::until)).ifPresent(first -> words.add(first.id()));
+        return end(words.toArray());
     }
 
     private Outcome end(Object... reply) {

@@ -62,7 +62,10 @@ class RedPacketService {
      * a fixed length, so no two pairs share a key; other openids do not wait. A crash between taking and storing loses
      * a part and never gives two.
      */
-    @DistributedLock(name = "packet", key = "#openid+#redPacketId")
+    @DistributedLock(
+            name = "packet",
+            key = "#openid+#redPacketId",
+            message = "Your last try for this packet is still being handled; try again.")
     public Grab grab(String redPacketId, String openid) {
         String won = hashes.get(key(redPacketId) + ":winners", openid);
         if (won != null) {

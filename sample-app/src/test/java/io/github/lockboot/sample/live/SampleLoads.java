@@ -15,7 +15,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 final class SampleLoads {
 
     static final List<String> ALL =
-            List.of("red-packets", "token", "catalog", "payments", "tickets", "reports", "partner");
+            List.of("red-packets", "token", "catalog", "payments", "tickets", "reports", "partner", "reindex");
 
     private SampleLoads() {}
 
@@ -120,5 +120,9 @@ final class SampleLoads {
         assertThat(reports.keySet()).as("several readers at once").anyMatch(key -> key.matches("at once:[2-9].*"));
         Map<String, String> partner = redis.<String, String>opsForHash().entries("sample:partner");
         assertThat(partner).containsKeys("calls", "at once:5").doesNotContainKey("at once:6");
+        Map<String, String> reindex = redis.<String, String>opsForHash().entries("sample:reindex");
+        assertThat(reindex).containsKeys("runs", "returned").containsEntry("indexed", reindex.get("changes"));
+        assertThat(Long.parseLong(reindex.get("runs")) + Long.parseLong(reindex.get("returned")))
+                .isEqualTo(Long.parseLong(reindex.get("changes")));
     }
 }

@@ -1,0 +1,29 @@
+package io.github.lockboot.autoconfigure;
+
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.AutoConfigureOrder;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.Ordered;
+
+/**
+ * Auto-configuration for the answers of Spring MVC and WebFlux to requests that end without a lock. It is the last one,
+ * so that an advice of any other comes first.
+ */
+@AutoConfiguration(after = LockAutoConfiguration.class)
+@AutoConfigureOrder(Ordered.LOWEST_PRECEDENCE)
+@ConditionalOnWebApplication
+@ConditionalOnClass(name = "org.springframework.http.ProblemDetail")
+@ConditionalOnProperty(name = "lock.enabled", matchIfMissing = true)
+public final class LockWebAutoConfiguration {
+
+    LockWebAutoConfiguration() {}
+
+    @Bean
+    @ConditionalOnProperty(name = "lock.web.problem-details", matchIfMissing = true)
+    LockProblemAdvice lockbootLockProblemAdvice(LockProperties properties) {
+        return new LockProblemAdvice(properties.logKeys());
+    }
+}
