@@ -2,8 +2,8 @@
 export const messages = {
   'title': ['Distributed locks, live', '分布式锁现场'],
   'subtitle': [
-    'Nine uses of a lock, a job and a leader. A load runs in all instances that share this Redis.',
-    '分布式锁的九个用法、定时任务和选主。压测会在共用这个 Redis 的所有实例上同时运行。',
+    'Ten uses of a lock, a job and a leader. A load runs in all instances that share this Redis.',
+    '分布式锁的十个用法、定时任务和选主。压测会在共用这个 Redis 的所有实例上同时运行。',
   ],
   'mode': ['Mode', '方式'],
   'start': ['Start 10 s of load', '压测 10 秒'],

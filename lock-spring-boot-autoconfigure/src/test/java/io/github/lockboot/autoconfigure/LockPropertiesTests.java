@@ -313,6 +313,10 @@ class LockPropertiesTests {
                         Map.entry("lock.retry.interval", "2s"),
                         Map.entry("lock.retry.min-interval", "20ms"),
                         Map.entry("lock.redis.command-timeout", "2s"),
+                        Map.entry("lock.cache.sync", "null"),
+                        Map.entry("lock.cache.unavailable", "load"),
+                        Map.entry("lock.max-waiting", "null"),
+                        Map.entry("lock.web.problem-details", "true"),
                         Map.entry("lock.aop.order", "1000"))));
     }
 
@@ -336,6 +340,8 @@ class LockPropertiesTests {
         assertThat(hints("lock.type")).containsExactlyElementsOf(choices(LockProperties.Type.values()));
         assertThat(hints("lock.release"))
                 .containsExactlyElementsOf(choices(new Release[] {Release.AWAIT, Release.SEND}));
+        assertThat(hints("lock.cache.unavailable"))
+                .containsExactlyElementsOf(choices(LockProperties.Cache.Unavailable.values()));
         assertThat(hints("lock.startup-check"))
                 .containsExactlyElementsOf(choices(LockProperties.StartupCheck.values()));
     }

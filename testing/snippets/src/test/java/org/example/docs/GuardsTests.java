@@ -7,6 +7,7 @@ import java.lang.annotation.Target;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
@@ -76,7 +77,11 @@ class GuardsTests extends OnRedis {
         orders.submit(new Order("pen", 2));
         assertThatExceptionOfType(LockNotAcquiredException.class)
                 .isThrownBy(() -> orders.submit(new Order("pen", 2)))
-                .satisfies(refusal -> assertThat(refusal.getMessage()).doesNotContain("pen"));
+                .satisfies(refusal -> {
+                    assertThat(refusal.getMessage()).doesNotContain("pen");
+                    assertThat(refusal.getUserMessage()).isEqualTo("This has been submitted already.");
+                    assertThat(refusal.getRetryAfter()).isBetween(Duration.ofSeconds(1), Duration.ofSeconds(30));
+                });
         assertThat(Orders.placed).hasValue(1);
     }
 
@@ -170,6 +175,9 @@ class GuardsTests extends OnRedis {
 
     @AliasFor(annotation = DistributedLock.class, attribute = "keepFor")
     String within() default "5s";
+
+    @AliasFor(annotation = DistributedLock.class)
+    String message() default "This has been submitted already.";
 }
 // end::annotation
 

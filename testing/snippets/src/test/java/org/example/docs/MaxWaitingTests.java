@@ -24,7 +24,7 @@ class MaxWaitingTests extends OnRedis {
     private Work work;
 
     @Test
-    void theTwentyFirstThatWouldWaitIsRefused() {
+    void theTwentyFirstThatWouldWaitIsRefused() throws Exception {
         Lease held = registry.acquire("account:a");
         CompletableFuture<?>[] waiting = new CompletableFuture<?>[20];
         for (int i = 0; i < waiting.length; i++) {
@@ -39,7 +39,7 @@ class MaxWaitingTests extends OnRedis {
     }
 
     @Test
-    void oneWaitsAndTheNextReturns() {
+    void oneWaitsAndTheNextReturns() throws Exception {
         Lease held = registry.acquire("reindex");
         CompletableFuture<Void> waits = registry.acquireAsync("reindex").thenAccept(Lease::close);
         work.reindex();
