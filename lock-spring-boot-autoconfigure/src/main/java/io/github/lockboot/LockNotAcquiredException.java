@@ -26,12 +26,16 @@ public class LockNotAcquiredException extends LockException {
     /** How long the caller waited. */
     private final Duration waited;
 
+    /** Why it was refused; part of the message. */
     private final String reason;
 
+    /** The id of the holder; null if it is not known. */
     private final @Nullable String holderId;
 
+    /** What was left of the lease of the holder; null if it is not known. */
     private final @Nullable Duration retryAfter;
 
+    /** The text for a person; null for none. */
     private @Nullable String userMessage;
 
     /**
