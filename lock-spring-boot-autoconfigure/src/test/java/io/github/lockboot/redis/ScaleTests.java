@@ -11,6 +11,7 @@ import io.github.lockboot.Figures;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.fixture.Heap;
 import io.github.lockboot.fixture.StoredLock;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -121,12 +122,12 @@ class ScaleTests extends OnOneServer {
     void aHeldNameTakesMemoryAndAnIdleOneNone() throws Exception {
         RedisLockRegistry registry = registries.connected();
         List<Lease> held = new ArrayList<>(MANY);
-        long heap = heap();
+        long heap = Heap.reachable();
         long redis = usedMemory();
         for (int i = 0; i < MANY; i++) {
             held.add(registry.acquire("name-" + i, PATIENT.withTtl(Duration.ofMinutes(10))));
         }
-        long heapEach = (heap() - heap) / MANY;
+        long heapEach = (Heap.reachable() - heap) / MANY;
         long redisEach = (usedMemory() - redis) / MANY;
         Figures.report(
                 "a held name: %d bytes of heap in its JVM, %d bytes of memory in Redis, MEMORY USAGE %d",
@@ -137,7 +138,7 @@ class ScaleTests extends OnOneServer {
         held.clear();
         Actor.await("no key is left", () -> probe.command("DBSIZE").equals(0L));
         Actor.await("all answers are here", () -> registry.inspector().inUse() == 0);
-        long idle = (heap() - heap) / MANY;
+        long idle = (Heap.reachable() - heap) / MANY;
         Figures.report("a name that was used and is not any more: %d bytes of heap", idle);
         assertThat(idle).isLessThan(100); // what grew once and is empty
     }
@@ -153,11 +154,11 @@ class ScaleTests extends OnOneServer {
                 "it waits",
                 () -> StoredLock.at(probe, "lock:waited for").queue().size() == 1);
         long length = length("lock:waited for");
-        long heap = heap();
+        long heap = Heap.reachable();
         for (int i = 0; i < MANY; i++) {
             waiting.add(registry.acquireAsync("waited for", PATIENT));
         }
-        long each = (heap() - heap) / MANY;
+        long each = (Heap.reachable() - heap) / MANY;
         Figures.report("a future that waits: %d bytes of heap in its JVM", each);
         assertThat(each).isLessThan(1_000);
         assertThat(length("lock:waited for")).isEqualTo(length);
@@ -187,16 +188,5 @@ class ScaleTests extends OnOneServer {
 
     private long usedMemory() {
         return Long.parseLong(probe.info("memory").get("used_memory"));
-    }
-
-    /** What is reachable, after as many collections as it takes. */
-    private static long heap() {
-        long least = Long.MAX_VALUE;
-        for (int i = 0; i < 5; i++) {
-            System.gc();
-            Runtime runtime = Runtime.getRuntime();
-            least = Math.min(least, runtime.totalMemory() - runtime.freeMemory());
-        }
-        return least;
     }
 }

@@ -6,6 +6,7 @@ import java.util.List;
 
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
+import io.github.lockboot.fixture.Heap;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.junit.jupiter.api.Tag;
@@ -82,8 +83,6 @@ class OutageHeapTests {
     }
 
     private static long usedKilobytes() {
-        System.gc();
-        Runtime runtime = Runtime.getRuntime();
-        return (runtime.totalMemory() - runtime.freeMemory()) / 1024;
+        return Heap.reachable() / 1024;
     }
 }
