@@ -54,6 +54,10 @@ class LeadersUnderFaultsTests {
     }
 
     private static final int ROUNDS = Integer.getInteger("rounds", 14);
+
+    /** A long run, on a machine of its own, also asserts times: in a short one, a single pause would decide. */
+    private static final boolean MEASURES = ROUNDS >= 60;
+
     private static final int LANES = Integer.getInteger("lanes", 2);
     private static final long SEED = Long.getLong("seed", System.currentTimeMillis());
     private static final List<Fault> FAULTS = System.getProperty("fault") == null
@@ -135,6 +139,9 @@ class LeadersUnderFaultsTests {
                 assertThat(it.overlaps)
                         .as("two leaders, %s, -Dseed=%d", fault, SEED)
                         .isZero();
+            }
+            if (!MEASURES) {
+                return;
             }
             if (fault == Fault.STOPPED || fault == Fault.RESIGNED) {
                 assertThat(it.toldLate).as("told late, %s", fault).isZero();
