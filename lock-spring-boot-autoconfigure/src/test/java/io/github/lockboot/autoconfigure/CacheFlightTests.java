@@ -180,7 +180,7 @@ class CacheFlightTests {
     void afterAnEvictionTheNextCallerLoads() {
         Cache products = products();
         products.get("key", this::load);
-        products.evict("key");
+        products.evictIfPresent("key"); // Spring Data Redis 4 awaits no answer to evict
         assertThat(products.get("key", this::load)).isEqualTo("load 2");
     }
 

@@ -46,7 +46,11 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Locks on a Redis of their own, by {@code lock.redis.*} or by connection details. */
+/**
+ * Locks on a Redis of their own, by {@code lock.redis.*} or by connection details. It names classes of Spring Boot 3.5;
+ * the test of this name in {@code testing/matrix} runs on every line.
+ */
+@Tag("this-build")
 @ExtendWith(OutputCaptureExtension.class)
 class OwnRedisTests {
 

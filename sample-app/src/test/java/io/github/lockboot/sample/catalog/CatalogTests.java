@@ -20,7 +20,7 @@ class CatalogTests extends OnTwoInstances {
 
     @Test
     void oneCallerOfBothInstancesLoadsThePrice() throws Exception {
-        one.bean(CacheManager.class).getCache("catalog").evict("tea");
+        one.bean(CacheManager.class).getCache("catalog").evictIfPresent("tea");
         Figures figures = one.bean(Figures.class);
         figures.reset("sample:catalog");
         ExecutorService callers = Executors.newFixedThreadPool(CALLS);
