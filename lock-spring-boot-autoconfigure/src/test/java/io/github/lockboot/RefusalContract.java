@@ -137,7 +137,7 @@ abstract class RefusalContract {
         Actor.get(base.otherRegistry().acquire(base.name, HELD).closeAfter(Duration.ofSeconds(5)));
         assertThat(refusals(base.registry(), ONCE))
                 .allSatisfy(
-                        refusal -> assertThat(refusal.getRetryAfter()).isBetween(Duration.ZERO, Duration.ofSeconds(5)));
+                        refusal -> assertThat(refusal.getRetryAfter()).isBetween(Duration.ZERO, Duration.ofSeconds(6)));
     }
 
     @Test
