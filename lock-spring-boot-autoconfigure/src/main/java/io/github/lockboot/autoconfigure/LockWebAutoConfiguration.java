@@ -2,6 +2,7 @@ package io.github.lockboot.autoconfigure;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigureOrder;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
@@ -16,7 +17,7 @@ import org.springframework.core.Ordered;
 @AutoConfigureOrder(Ordered.LOWEST_PRECEDENCE)
 @ConditionalOnWebApplication
 @ConditionalOnClass(name = "org.springframework.http.ProblemDetail")
-@ConditionalOnProperty(name = "lock.enabled", matchIfMissing = true)
+@ConditionalOnBean(LockProperties.class)
 public final class LockWebAutoConfiguration {
 
     LockWebAutoConfiguration() {}
