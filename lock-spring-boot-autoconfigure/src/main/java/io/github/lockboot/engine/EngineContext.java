@@ -2,7 +2,11 @@ package io.github.lockboot.engine;
 
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -10,12 +14,18 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.DoubleSupplier;
+import java.util.function.Function;
+import java.util.function.Supplier;
 
-import io.github.lockboot.engine.Grant.Moment;
+import io.github.lockboot.engine.LeaseTime.Moment;
 import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.engine.StoreFailure.GrantedTooLateException;
 import io.github.lockboot.internal.Failures;
+import io.github.lockboot.internal.HeldByThread;
 import io.github.lockboot.internal.OutageLog;
 import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
@@ -64,7 +74,7 @@ public final class EngineContext {
     private final LockLog log = new LockLog();
     private final OutageLog outage;
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
-    private final Set<Hold> lost = ConcurrentHashMap.newKeySet();
+    private final Set<HeldByThread> lost = ConcurrentHashMap.newKeySet();
     private volatile boolean everUnanswered;
     private volatile Life life = Life.OPEN;
 
@@ -107,7 +117,7 @@ public final class EngineContext {
     }
 
     /** What threads have lost and not released: their own lists keep nothing from the garbage collection. */
-    Set<Hold> lost() {
+    Set<HeldByThread> lost() {
         return lost;
     }
 
@@ -297,6 +307,120 @@ public final class EngineContext {
             workers.execute(() -> closed.complete(null)); // what depends on it may block
         } catch (Throwable noThread) {
             closed.complete(null);
+        }
+    }
+
+    /**
+     * Handles one event after the other under a mutex. Each changes facts; after it, all is done that the facts ask
+     * for. An event reads the clocks once, and all that it begins counts from that reading.
+     */
+    abstract static class Shell {
+
+        private final EngineContext context;
+        private final ReentrantLock mutex = new ReentrantLock();
+
+        /** Events that came in the middle of another, such as an answer that a store gives at once. */
+        private final Deque<Consumer<Moment>> events = new ArrayDeque<>(2);
+
+        /** What is to be done once the mutex is free. */
+        private List<Runnable> effects = new ArrayList<>(2);
+
+        private volatile boolean settled = true;
+
+        Shell(EngineContext context) {
+            this.context = context;
+        }
+
+        /** Does what the facts ask for. Called again, it does nothing. */
+        abstract void settle(Moment now);
+
+        /** Something was thrown in the middle of an event: what may be half done is put in order. */
+        abstract void heal();
+
+        /** Called under the mutex: does this once it is free. It may run code of a user. */
+        final void afterwards(Runnable effect) {
+            effects.add(effect);
+        }
+
+        /** Called once a second: if something was thrown, what is left to do is done now. */
+        final void check() {
+            if (!settled) {
+                onEvent(now -> {});
+            }
+        }
+
+        /**
+         * Changes facts, settles, and returns what has come of it.
+         *
+         * @param event changes the facts, and tells what to return once all is settled
+         */
+        final <T extends @Nullable Object> T change(Function<Moment, Supplier<T>> event) {
+            mutex.lock();
+            List<Runnable> after = List.of();
+            try {
+                try {
+                    boolean heals = !settled;
+                    settled = false;
+                    Moment now = context.now();
+                    if (heals) {
+                        heal();
+                        handleEvents(now); // before this one, for which they do not count
+                    }
+                    Supplier<T> result = event.apply(now);
+                    settle(now);
+                    handleEvents(now);
+                    settled = true;
+                    return result.get();
+                } finally {
+                    if (!effects.isEmpty()) {
+                        List<Runnable> none = new ArrayList<>(2);
+                        after = effects;
+                        effects = none;
+                    }
+                }
+            } finally {
+                mutex.unlock();
+                after.forEach(Shell::run);
+            }
+        }
+
+        private void handleEvents(Moment now) {
+            for (Consumer<Moment> next = events.poll(); next != null; next = events.poll()) {
+                next.accept(now);
+                settle(now);
+            }
+        }
+
+        private static void run(Runnable effect) {
+            try {
+                effect.run();
+            } catch (Throwable failure) {
+                Failures.log("after a change of a lock", failure);
+            }
+        }
+
+        /** There is no caller to get what is thrown, so it is logged. */
+        final void onEvent(Consumer<Moment> event) {
+            if (mutex.isHeldByCurrentThread()) {
+                events.add(event);
+                return;
+            }
+            try {
+                changeIf(() -> true, event);
+            } catch (Throwable failure) {
+                Failures.log("in the queue of a lock", failure);
+            }
+        }
+
+        /** {@return whether the event has happened, as it only does under this condition} */
+        final boolean changeIf(BooleanSupplier condition, Consumer<Moment> event) {
+            return change(now -> {
+                boolean happens = condition.getAsBoolean();
+                if (happens) {
+                    event.accept(now);
+                }
+                return () -> happens;
+            });
         }
     }
 }

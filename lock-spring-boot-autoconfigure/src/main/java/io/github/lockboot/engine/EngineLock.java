@@ -12,8 +12,8 @@ import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockScope;
 import io.github.lockboot.NamedLock;
-import io.github.lockboot.engine.Grant.LeaseState;
 import io.github.lockboot.engine.Hold.HeldLease;
+import io.github.lockboot.engine.LeaseTime.State;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
@@ -137,7 +137,7 @@ public abstract class EngineLock implements NamedLock, LockScope.OfLock {
             engine.requireNotHeldOtherwise(current, request);
             return false;
         }
-        if (kind() == LockKind.EXCLUSIVE && LockEngine.onlyReads(held) && held.lease() != LeaseState.OVER) {
+        if (kind() == LockKind.EXCLUSIVE && LockEngine.onlyReads(held) && held.lease() != State.OVER) {
             throw LockEngine.wouldWaitForItself(current, request, held);
         }
         return held.enterAgain(kind());

@@ -7,8 +7,8 @@ import java.util.function.Supplier;
 
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
-import io.github.lockboot.engine.Grant.LeaseState;
 import io.github.lockboot.engine.Hold.HeldLease;
+import io.github.lockboot.engine.LeaseTime.State;
 import io.github.lockboot.engine.LockRequest.Transfer;
 import io.github.lockboot.internal.CallSite;
 import io.github.lockboot.internal.Timer;
@@ -61,7 +61,7 @@ final class FutureWaiter extends Waiter {
             future.whenComplete((value, failure) -> atDeadline.cancel());
         }
         future.whenComplete((value, failure) -> {
-            if (!line().leave(this)) {
+            if (!queue().leave(this)) {
                 setLastCall();
             }
         });
@@ -69,7 +69,7 @@ final class FutureWaiter extends Waiter {
 
     private void onTime() {
         if (isWaiting()) {
-            line().leaveAtDeadline(this);
+            queue().leaveAtDeadline(this);
         } else {
             wake();
         }
@@ -104,8 +104,8 @@ final class FutureWaiter extends Waiter {
     }
 
     private void onGrant(Hold granted, CompletableFuture<Lease> waiting) {
-        if (granted.lease() != LeaseState.RUNNING) {
-            line().takeBack(this, granted);
+        if (granted.lease() != State.RUNNING) {
+            queue().takeBack(this, granted);
         } else if (granted.claim()) {
             conclude();
             future = null;

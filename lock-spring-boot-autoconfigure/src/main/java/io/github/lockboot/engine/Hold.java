@@ -1,9 +1,16 @@
 package io.github.lockboot.engine;
 
 import java.time.Duration;
+import java.util.AbstractCollection;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -15,14 +22,13 @@ import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockScope;
 import io.github.lockboot.LockUnavailableException;
-import io.github.lockboot.engine.Grant.LeaseState;
+import io.github.lockboot.engine.LeaseTime.Moment;
 import io.github.lockboot.engine.LockRequest.Transfer;
 import io.github.lockboot.internal.Failures;
 import io.github.lockboot.internal.Futures;
 import io.github.lockboot.internal.HeldByThread;
 import io.github.lockboot.internal.LockNames;
 import io.github.lockboot.internal.LockOrder;
-import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -109,8 +115,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
 
     private final EngineContext context;
     private final Releaser releaser;
-    private final String acquisitionId;
-    private final Grant grant;
+    private final Id id;
     private final long token;
     private final Origin origin;
     private final Waiter waiter;
@@ -132,22 +137,18 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     /** Whether its thread was answered that it does not hold the lock, and may therefore never release it. */
     private volatile boolean renewalStopped;
 
-    /** Whether it was reported that it is held for too long. */
-    private volatile boolean stuck;
+    /** Whether it was reported that it is held for too long. Guarded by the mutex of its name. */
+    private boolean stuck;
 
-    /** Reports it at its maximum hold; null without one. Written before the state becomes HELD. */
-    private Timer.@Nullable Task stuckReport;
-
-    /** @param acquisitionId the acquisition id that has the lock in the store */
-    Hold(EngineContext context, Releaser releaser, String acquisitionId, Grant grant, Waiter waiter) {
+    /** @param id that has the lock in the store */
+    Hold(EngineContext context, Releaser releaser, Id id, Waiter waiter, Moment now) {
         this.context = context;
         this.releaser = releaser;
-        this.acquisitionId = acquisitionId;
-        this.grant = grant;
-        this.origin = grant.nextOrigin();
-        this.token = grant.nextToken();
+        this.id = id;
+        this.origin = id.nextOrigin();
+        this.token = id.nextToken();
         this.waiter = waiter;
-        this.since = context.nanoTime();
+        this.since = now.nanos();
     }
 
     static Hold of(Lease lease) {
@@ -159,11 +160,11 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     }
 
     String acquisitionId() {
-        return acquisitionId;
+        return id.text;
     }
 
-    Grant grant() {
-        return grant;
+    Id id() {
+        return id;
     }
 
     /** The thread it belongs to; null if it belongs to no thread. */
@@ -189,34 +190,41 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     // --- its lease --------------------------------------------------------------------------------------------
 
     /** What the clocks say of its lease now. */
-    LeaseState lease() {
-        return grant.leaseAt(context.now());
+    LeaseTime.State lease() {
+        return id.lease().at(context.now());
     }
 
     /** Whether it is held for longer than its maximum hold, so that it is not renewed any more. */
-    boolean isHeldTooLong() {
-        long maxHold = waiter.request().maxHoldNanos();
-        return maxHold > 0 && context.nanoTime() - since >= maxHold;
+    boolean isHeldTooLong(Moment now) {
+        return waiter.request().maxHoldNanos() > 0 && now.nanos() - tooLongAt() >= 0;
+    }
+
+    /** When it has to be reported; NEVER if it has been, or has no maximum hold. */
+    long stuckAt() {
+        return stuck || waiter.request().maxHoldNanos() == 0 ? LeaseTime.NEVER : tooLongAt();
+    }
+
+    private long tooLongAt() {
+        return since + waiter.request().maxHoldNanos();
     }
 
     private LockLog.Held held() {
         return new LockLog.Held(waiter.request(), Duration.ofNanos(context.nanoTime() - since), thread(), token);
     }
 
-    /** It is held for too long. Reported once, on a worker. */
-    synchronized void reportStuck() {
-        if (!stuck && state() == State.HELD) {
-            stuck = true;
-            context.runLater(() -> context.log().stuck(held(), beyondMaxHold()));
-            waiter.report(UseNotifier::stuck);
-        }
+    /** It is held for too long. {@return whether that has to be reported} */
+    boolean markStuck() {
+        boolean first = !stuck && state() == State.HELD;
+        stuck |= first;
+        return first;
     }
 
-    boolean isStuck() {
-        return stuck;
+    void reportStuck() {
+        context.runLater(() -> context.log().stuck(held(), beyondMaxHold()));
+        waiter.report(UseNotifier::stuck);
     }
 
-    String beyondMaxHold() {
+    private String beyondMaxHold() {
         long millis = TimeUnit.NANOSECONDS.toMillis(waiter.request().maxHoldNanos());
         return "it was held beyond lock.max-hold (" + (millis % 1_000 == 0 ? millis / 1_000 + "s" : millis + "ms")
                 + ")";
@@ -225,19 +233,19 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     /** Never again once its thread has given it up, although others may have its lease renewed. */
     @Override
     public boolean isValid() {
-        return state() == State.HELD && lease() == LeaseState.RUNNING && !isIgnored();
+        return state() == State.HELD && lease() == LeaseTime.State.RUNNING && !isIgnored();
     }
 
     @Override
     public Duration remainingLease() {
-        return isValid() ? Duration.ofNanos(Math.max(0, grant.deadline() - context.nanoTime())) : Duration.ZERO;
+        return isValid() ? Duration.ofNanos(Math.max(0, id.lease().deadline() - context.nanoTime())) : Duration.ZERO;
     }
 
     @Override
     public boolean extend(Duration ttl) {
         LockOptions.defaults().withTtl(ttl); // refuses what no lease may have
         long millis = ttl.toMillis();
-        if (grant.terms().renew()) {
+        if (id.terms.renew()) {
             throw new IllegalStateException("lock '" + LockNames.printable(name())
                     + "' is renewed automatically: only a lease without renewal can be extended");
         }
@@ -272,7 +280,12 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     /** A thread that knows of the loss may never release the hold, nor one that was to have it for one ttl only. */
     @Override
     protected boolean isGivenUp() {
-        return (renewalStopped || !grant.terms().renew() || context.isClosed()) && !isValid();
+        return (renewalStopped || !id.terms.renew() || context.isClosed()) && !isValid();
+    }
+
+    /** Whether it is offered or held, under an id that has the lock. */
+    boolean isAlive() {
+        return (state() == State.GRANTED || state() == State.HELD) && id.isHeld();
     }
 
     // --- its states -------------------------------------------------------------------------------------------
@@ -283,19 +296,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
 
     /** {@return whether the waiter has it now} If not, the queue was faster and has taken it back. */
     boolean claim() {
-        long maxHold = waiter.request().maxHoldNanos();
-        if (maxHold > 0 && grant.terms().renew() && state() == State.GRANTED) {
-            stuckReport = context.schedule(maxHold - (context.nanoTime() - since), this::reportStuck);
-        }
         return state.compareAndSet(State.GRANTED, State.HELD);
-    }
-
-    private boolean end(State from, State to) {
-        boolean ended = state.compareAndSet(from, to);
-        if (ended && stuckReport != null) {
-            stuckReport.cancel();
-        }
-        return ended;
     }
 
     /** {@return whether the queue may serve another waiter} If not, the waiter was faster and has claimed it. */
@@ -305,11 +306,13 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
 
     /** {@return whether this call ended the hold} Of several releases, only the first gives the lock to another. */
     boolean markReleased() {
-        return end(State.HELD, State.RELEASED);
+        return state.compareAndSet(State.HELD, State.RELEASED);
     }
 
+    /** @param reason why the lease has ended */
     boolean lose(String reason) {
-        return lose(State.HELD, reason);
+        boolean beyondMaxHold = stuck && reason.equals(Id.RAN_OUT);
+        return lose(State.HELD, waiter.whyLost(beyondMaxHold ? beyondMaxHold() : reason));
     }
 
     private boolean lose(State from, String reason) {
@@ -317,7 +320,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
             return false;
         }
         lossReason = reason;
-        boolean lost = end(from, State.LOST);
+        boolean lost = state.compareAndSet(from, State.LOST);
         if (lost && isListed()) {
             keepUntilReleased();
         }
@@ -326,9 +329,9 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
 
     /** With those of threads that have ended. To look through them, too, costs each loss a fixed number of steps. */
     private void keepUntilReleased() {
-        Set<Hold> kept = context.lost();
+        Set<HeldByThread> kept = context.lost();
         if (Integer.bitCount(kept.size()) == 1) {
-            kept.removeIf(hold -> !hold.isListed() || !hold.belongsToLivingThread());
+            kept.removeIf(each -> each instanceof Hold hold && !(hold.isListed() && hold.belongsToLivingThread()));
         }
         kept.add(this);
     }
@@ -355,7 +358,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
 
     /** What one hold of this side adds to the counts. */
     private long once(LockKind side) {
-        return side == grant.terms().kind() ? ONCE : 1;
+        return side == id.terms.kind() ? ONCE : 1;
     }
 
     private static int part(long counts, long once) {
@@ -367,7 +370,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
      *     withdrawn
      */
     boolean enterAgain(LockKind side) {
-        if (state() != State.HELD || lease() == LeaseState.OVER || !waiter.canUseLock()) {
+        if (state() != State.HELD || lease() == LeaseTime.State.OVER || !waiter.canUseLock()) {
             return false;
         }
         long once = once(side);
@@ -390,7 +393,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         long once = once(side);
         long before = counts.getAndUpdate(n -> part(n, once) > 0 ? n - once : n);
         endIfExited();
-        if (before != once && lease() == LeaseState.OVER) {
+        if (before != once && lease() == LeaseTime.State.OVER) {
             releaser.endLapsed();
         }
         if (state() == State.LOST) {
@@ -538,12 +541,12 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
 
     @Override
     public String handOver() {
-        LockKind kind = grant.terms().kind();
+        LockKind kind = id.terms.kind();
         if (kind == LockKind.SHARED) {
             throw new IllegalStateException("a shared lease cannot be transferred: lock '" + LockNames.printable(name())
                     + "' may have other readers in this process");
         }
-        Transfer to = new Transfer(name(), kind, Transfer.idOf(kind, acquisitionId), grant.grantNumber(), token);
+        Transfer to = new Transfer(name(), kind, Transfer.idOf(kind, id.text), id.grantNumber, token);
         Release handedOver = awaited(ended(() -> releaser.handOver(this, to)));
         if (handedOver == Release.PASSED_ON) {
             throw new IllegalStateException(
@@ -681,6 +684,115 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         @Override
         public final String toString() {
             return hold.toString();
+        }
+    }
+
+    /** The holds of a name, of all its ids. Changed under the mutex of the name; look-ups do without it. */
+    static final class Index {
+
+        private static final int FEW = 16;
+
+        /** Is replaced, or safe to read while it changes. */
+        private volatile Collection<Hold> present = List.of();
+
+        Collection<Hold> present() {
+            return present;
+        }
+
+        boolean isEmpty() {
+            return present.isEmpty();
+        }
+
+        /** The newest hold of the thread: one before it may be on its way out, if another thread has released it. */
+        @Nullable
+        Hold of(Thread thread) {
+            Collection<Hold> all = present;
+            if (all instanceof Many many) {
+                return many.byThread.get(thread);
+            }
+            Hold newest = null;
+            for (Hold hold : all) {
+                newest = hold.thread() == thread ? hold : newest;
+            }
+            return newest;
+        }
+
+        List<Hold> of(Id id) {
+            return id.holds == 0
+                    ? List.of()
+                    : present.stream().filter(hold -> hold.id() == id).toList();
+        }
+
+        void add(Hold hold) {
+            if (present.isEmpty()) {
+                present = List.of(hold);
+            } else {
+                Collection<Hold> more = present.size() >= FEW ? many() : new ArrayList<>(present);
+                more.add(hold);
+                present = more;
+            }
+            hold.id().holds++;
+        }
+
+        private Collection<Hold> many() {
+            return present instanceof Many ? present : new Many(present);
+        }
+
+        void remove(Id id, List<Hold> some) {
+            if (present.size() == some.size()) {
+                present = List.of();
+            } else {
+                Collection<Hold> fewer = present instanceof Many ? present : new ArrayList<>(present);
+                some.forEach(fewer::remove);
+                present = fewer;
+            }
+            id.holds -= some.size();
+        }
+
+        /** Something was thrown in the middle of a change: holds that have ended leave, and all are counted. */
+        void heal(List<Id> ids) {
+            present = present.stream().filter(Hold::isAlive).toList();
+            ids.forEach(id -> id.holds =
+                    (int) present.stream().filter(hold -> hold.id() == id).count());
+        }
+
+        /** As of readers: one more or less costs the same, however many there are. */
+        private static final class Many extends AbstractCollection<Hold> {
+
+            private final Set<Hold> all = ConcurrentHashMap.newKeySet();
+            private final Map<Thread, Hold> byThread = new ConcurrentHashMap<>();
+
+            Many(Collection<Hold> holds) {
+                holds.forEach(this::add);
+            }
+
+            @Override
+            public boolean add(Hold hold) {
+                Thread thread = hold.thread();
+                if (thread != null) {
+                    byThread.put(thread, hold);
+                }
+                return all.add(hold);
+            }
+
+            @Override
+            public boolean remove(Object hold) {
+                Thread thread = ((Hold) hold).thread();
+                if (thread != null) {
+                    byThread.remove(thread, hold);
+                }
+                return all.remove(hold);
+            }
+
+            @Override
+            public Iterator<Hold> iterator() {
+                return all.iterator();
+            }
+
+            @Override
+            public int size() {
+                return all.size();
+            }
         }
     }
 }

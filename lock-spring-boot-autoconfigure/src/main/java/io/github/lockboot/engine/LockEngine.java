@@ -1,7 +1,6 @@
 package io.github.lockboot.engine;
 
 import java.time.Duration;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
@@ -13,6 +12,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -22,9 +22,8 @@ import io.github.lockboot.Lease;
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.LockUnavailableException;
-import io.github.lockboot.engine.Grant.LeaseState;
-import io.github.lockboot.engine.Grant.Moment;
 import io.github.lockboot.engine.GrantChannel.Push;
+import io.github.lockboot.engine.LeaseTime.Moment;
 import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.engine.LockRequest.Transfer;
 import io.github.lockboot.engine.StoreFailure.GrantedTooLateException;
@@ -43,28 +42,28 @@ import org.jspecify.annotations.Nullable;
  * <h2>Two ways in</h2>
  *
  * <pre>
- *   a call      EngineLock   -> LockEngine.acquire -> LocalQueue.enter  -> Acquisition -> LockStore
- *   a message   GrantChannel -> LockEngine.onPush  -> Acquisition       -> LocalQueue  -> Waiter.wake
+ *   a call      EngineLock   -> LockEngine.acquire -> Name.enter   -> settle() -> LockStore
+ *   a message   GrantChannel -> LockEngine.onPush  -> Name.receive -> settle() -> Waiter.wake
  * </pre>
  *
- * A call finds the {@link LocalQueue} by kind and name, and makes it if there is none. A message finds the
- * {@link Acquisition} by the id that it names. If no such id is under way here, the store has granted the lock to an id
- * that has ended, and gets it back.
+ * A call finds the {@link Name} by its kind, and makes it if there is none. A message finds the {@link Id} that it
+ * names, and with it the name. If no such id is under way here, the store has granted the lock to an id that has ended,
+ * and gets it back.
  *
  * <h2>What is kept, and for how long</h2>
  *
  * <ul>
- *   <li>A queue is kept while a waiter, a hold or a lock that lingers is in it. Its last change retires it under its
- *       own mutex, so a caller that has found it before enters the next queue of that name.
- *   <li>An acquisition is kept from its first request until the store has answered its end.
- *   <li>A command with an unknown outcome is repeated by {@link UnansweredCommands}, also after its queue has retired.
+ *   <li>A name is kept while a caller waits for it, or an id of it is kept. Its last change retires it under its own
+ *       mutex, so a caller that has found it before enters the next one.
+ *   <li>An id is kept until the store has answered its release. A release without an answer is repeated; beyond
+ *       {@value #MOST_REPEATED} at once, ids are left to expire.
  * </ul>
  *
  * <h2>Once a second</h2>
  *
  * As long as there is anything under way, it is checked once a second: whether a lease has expired by the wall clock,
- * which goes on while the machine sleeps, and whether an action has thrown and could not clean up by itself. Where
- * neither happens, nothing depends on it.
+ * which goes on while the machine sleeps, whether an answer was lost, and whether something was thrown in the middle of
+ * a change. Where none of it happens, nothing depends on it.
  */
 public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable {
 
@@ -88,6 +87,9 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     /** How long connecting ahead waits for an attempt that neither succeeds nor fails. */
     private static final long CONNECT_NANOS = TimeUnit.MINUTES.toNanos(1);
 
+    /** Beyond this many at once, the ids whose releases are not answered are left to expire. */
+    private static final int MOST_REPEATED = 1_000;
+
     private static final long CHECK_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long DRAIN_CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
@@ -98,22 +100,21 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     private final Supplier<String> nonce;
     private final AtomicLong sequence = new AtomicLong();
     private final AtomicLong newestToken = new AtomicLong();
-    final Renewer renewer;
-    final UnansweredCommands unanswered;
+    private final AtomicInteger repeated = new AtomicInteger();
+    final Agenda agenda;
 
     /** Null without a listener: no call pays for what nobody listens to. */
     private volatile @Nullable ListenerRegistry listeners;
 
     private final Timer.Check onceASecond;
-    private final Map<LockKind, Map<String, LocalQueue>> queues = new EnumMap<>(LockKind.class);
+    private final Map<LockKind, Map<String, Name>> names = new EnumMap<>(LockKind.class);
 
-    /**
-     * Those of holds that were taken over. Nobody else waits in them: who wants the lock waits in the queue of the
-     * name.
-     */
-    private final Set<LocalQueue> transferred = ConcurrentHashMap.newKeySet();
+    /** Those of holds that were taken over. Nobody else waits for them: callers wait for the name of the kind. */
+    private final Set<Name> transferred = ConcurrentHashMap.newKeySet();
 
-    private final Map<String, Acquisition> acquisitions = new ConcurrentHashMap<>();
+    /** Those of which ids are under way. */
+    private final Map<String, Name> namesById = new ConcurrentHashMap<>();
+
     /** Of the first subscription or, while connecting ahead, of the next. */
     private volatile CompletableFuture<Void> subscribed = new CompletableFuture<>();
 
@@ -133,10 +134,9 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         this.channel = channelFactory.apply(this);
         this.session = session;
         this.nonce = nonce;
-        this.renewer = new Renewer(context, store);
-        this.unanswered = new UnansweredCommands(context);
+        this.agenda = new Agenda(context);
         for (LockKind kind : LockKind.values()) {
-            queues.put(kind, new ConcurrentHashMap<>());
+            names.put(kind, new ConcurrentHashMap<>());
         }
         context.whenClosed(() -> subscribed.complete(null));
         this.onceASecond = context.timer().check(CHECK_NANOS, this::check);
@@ -198,9 +198,8 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     /** {@return fails with the error of the store if it refuses the renewal or the release} */
     private CompletableFuture<Reply> renewedAndReleased(Hold hold) {
         String id = hold.acquisitionId();
-        long ttlMillis = hold.grant().terms().ttlMillis();
-        CompletableFuture<Reply> renewed =
-                store.renew(hold.name(), id, hold.grant().grantNumber(), ttlMillis, late -> {});
+        long ttlMillis = hold.id().terms.ttlMillis();
+        CompletableFuture<Reply> renewed = store.renew(hold.name(), id, hold.id().grantNumber, ttlMillis, late -> {});
         return renewed.handle((none, failure) -> hold.closeAfter(Duration.ZERO))
                 .thenCompose(Function.identity())
                 .thenCompose(none -> renewed)
@@ -318,47 +317,53 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     }
 
     private void enter(Waiter waiter) {
-        LocalQueue queue;
-        do {
-            queue = queueFor(waiter);
-        } while (!queue.enter(waiter));
-        onceASecond.start(); // not before: there must be something to check
+        try {
+            Name name;
+            do {
+                name = nameFor(waiter);
+            } while (!name.enter(waiter));
+        } finally {
+            onceASecond.start(); // not before: there must be something to check
+        }
     }
 
-    private LocalQueue queueFor(Waiter waiter) {
+    private Name nameFor(Waiter waiter) {
         String name = waiter.request().name();
         LockKind kind = waiter.request().terms().kind();
         if (waiter.transfer() != null) {
-            LocalQueue own = new LocalQueue(name, kind, this);
+            Name own = new Name(name, kind, this);
             transferred.add(own);
             return own;
         }
-        Map<String, LocalQueue> ofKind = queues(kind);
-        LocalQueue known = ofKind.get(name);
-        return known != null ? known : ofKind.computeIfAbsent(name, n -> new LocalQueue(n, kind, this));
+        return nameFor(kind, name);
     }
 
-    /** Called when nothing is under way in the queue, with its mutex held. */
-    void retire(LocalQueue queue) {
-        if (!queues(queue.kind()).remove(queue.name(), queue)) {
-            transferred.remove(queue);
+    private Name nameFor(LockKind kind, String name) {
+        Map<String, Name> ofKind = names(kind);
+        Name known = ofKind.get(name);
+        return known != null ? known : ofKind.computeIfAbsent(name, n -> new Name(n, kind, this));
+    }
+
+    /** Called when nothing is under way for the name, with its mutex held. */
+    void retire(Name name) {
+        if (!names(name.kind()).remove(name.toString(), name)) {
+            transferred.remove(name);
         }
     }
 
-    private Map<String, LocalQueue> queues(LockKind kind) {
-        return Objects.requireNonNull(queues.get(kind));
+    private Map<String, Name> names(LockKind kind) {
+        return Objects.requireNonNull(names.get(kind));
     }
 
     /** Of all kinds. */
-    private Stream<LocalQueue> queues(String name) {
+    private Stream<Name> names(String name) {
         return Stream.concat(
-                queues.values().stream().map(ofKind -> ofKind.get(name)).filter(Objects::nonNull),
-                transferred.stream().filter(queue -> queue.name().equals(name)));
+                names.values().stream().map(ofKind -> ofKind.get(name)).filter(Objects::nonNull),
+                transferred.stream().filter(other -> other.toString().equals(name)));
     }
 
-    Stream<LocalQueue> queues() {
-        return Stream.concat(
-                queues.values().stream().flatMap(ofKind -> ofKind.values().stream()), transferred.stream());
+    Stream<Name> names() {
+        return Stream.concat(names.values().stream().flatMap(ofKind -> ofKind.values().stream()), transferred.stream());
     }
 
     /**
@@ -368,11 +373,11 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
      * @return false if there is neither here
      */
     public boolean revoke(String id, String reason) {
-        Acquisition acquisition = acquisitions.get(id);
-        if (acquisition != null) {
-            acquisition.revoke(reason);
+        Name known = namesById.get(id);
+        if (known != null) {
+            known.revoke(id, reason);
         }
-        return acquisition != null;
+        return known != null;
     }
 
     /** As {@link #revoke}, whichever engine of this process has the id. */
@@ -398,17 +403,21 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         return id.startsWith(session.get() + "-");
     }
 
-    void register(Acquisition acquisition) {
-        acquisitions.put(acquisition.id, acquisition);
+    void register(String id, Name name) {
+        namesById.put(id, name);
     }
 
-    void deregister(Acquisition acquisition) {
-        acquisitions.remove(acquisition.id, acquisition);
+    void deregister(String id, Name name) {
+        namesById.remove(id, name);
     }
 
-    /** Those under way. */
-    Collection<Acquisition> acquisitions() {
-        return acquisitions.values();
+    /** Whether the release of another id may be repeated until it is answered. */
+    boolean mayRepeatAnother() {
+        return repeated.get() < MOST_REPEATED;
+    }
+
+    void countRepeated(int more) {
+        repeated.addAndGet(more);
     }
 
     /** Remembers the largest token used by this registry. */
@@ -444,10 +453,10 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     // --- questions --------------------------------------------------------------------------------------------
 
-    /** The queue of a lock that is in use, if any. */
+    /** The name of a lock that is in use, if any. */
     @Nullable
-    LocalQueue queue(LockKind kind, String name) {
-        return queues(kind).get(name);
+    Name name(LockKind kind, String name) {
+        return names(kind).get(name);
     }
 
     /**
@@ -456,11 +465,11 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
      */
     @Nullable
     Hold heldBy(Thread thread, String name, LockKind kind) {
-        return heldBy(thread, queue(kind, name));
+        return heldBy(thread, name(kind, name));
     }
 
-    private static @Nullable Hold heldBy(Thread thread, @Nullable LocalQueue queue) {
-        return queue == null ? null : queue.heldBy(thread);
+    private static @Nullable Hold heldBy(Thread thread, @Nullable Name name) {
+        return name == null ? null : name.heldBy(thread);
     }
 
     /**
@@ -469,14 +478,14 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
      * @throws IllegalStateException if the thread holds the lock as another kind
      */
     void requireNotHeldOtherwise(Thread thread, LockRequest request) {
-        for (Map<String, LocalQueue> others : queues.values()) {
-            if (others != queues(request.terms().kind()) && !others.isEmpty()) {
-                LocalQueue queue = others.get(request.name());
-                Hold hold = heldBy(thread, queue);
-                if (hold != null && hold.lease() != LeaseState.OVER) {
+        for (Map<String, Name> others : names.values()) {
+            if (others != names(request.terms().kind()) && !others.isEmpty()) {
+                Name name = others.get(request.name());
+                Hold hold = heldBy(thread, name);
+                if (hold != null && hold.lease() != LeaseTime.State.OVER) {
                     throw wouldWaitForItself(thread, request, hold);
-                } else if (queue != null && hold != null) {
-                    queue.endLapsed();
+                } else if (name != null && hold != null) {
+                    name.endLapsed();
                 }
             }
         }
@@ -490,7 +499,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     static IllegalStateException wouldWaitForItself(Thread thread, LockRequest request, Hold hold) {
         boolean reads = onlyReads(hold);
         String message = "thread " + thread.getName() + " holds lock '" + LockNames.printable(request.name()) + "' "
-                + (reads ? "as a reader" : hold.grant().terms().kind().how()) + " and would wait for itself to hold it "
+                + (reads ? "as a reader" : hold.id().terms.kind().how()) + " and would wait for itself to hold it "
                 + request.terms().kind().how() + "; release it first";
         return new IllegalStateException(
                 reads && request.terms().kind() == LockKind.EXCLUSIVE
@@ -522,7 +531,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     /** {@return whether any hold of this engine is of the lock} Sends no command. */
     public boolean isHeldHere(String name) {
-        return queues(name).flatMap(queue -> queue.holds().stream()).anyMatch(Hold::isValid);
+        return names(name).flatMap(each -> each.holds().stream()).anyMatch(Hold::isValid);
     }
 
     /**
@@ -554,9 +563,12 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         return reply;
     }
 
-    /** The number of names in use, ids under way and leases to be renewed: zero once all is released. */
+    /**
+     * The number of names in use and ids under way: zero once all is released. An id whose release is only repeated
+     * until it is answered does not count.
+     */
     public int inUse() {
-        return (int) queues().count() + acquisitions.size() + renewer.size();
+        return (int) names().filter(Name::isInUse).count() + namesById.size() - repeated.get();
     }
 
     /** Whether nothing is in use and nothing will be. */
@@ -568,16 +580,16 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     @Override
     public void onPush(Push push) {
-        Acquisition acquisition = acquisitions.get(push.id());
-        if (acquisition != null) {
-            acquisition.receive(push);
+        Name known = namesById.get(push.id());
+        if (known != null) {
+            known.receive(push);
             return;
         }
         String name = isOurs(push.id()) ? store.nameOf(push.key()) : null;
         if (name != null) {
             // The store holds the lock for an id that has ended: a late command revived it, or a failover brought it
             // back.
-            unanswered.repeatEnd(() -> store.unlock(name, push.id(), newestToken.get()));
+            nameFor(LockKind.EXCLUSIVE, name).giveBack(push.id(), newestToken.get());
         }
     }
 
@@ -588,9 +600,9 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     public void onChanged(@Nullable String key) {
         String name = key == null ? null : store.nameOf(key);
         if (key == null) {
-            queues().forEach(LocalQueue::changed);
+            names().forEach(Name::changed);
         } else if (name != null) {
-            queues(name).forEach(LocalQueue::changed);
+            names(name).forEach(Name::changed);
         }
     }
 
@@ -608,22 +620,22 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     public void onSubscribed() {
         context.answered();
         subscribed.complete(null);
-        acquisitions.values().forEach(Acquisition::mayHaveMissedPush);
+        namesById.values().forEach(Name::mayHaveMissedMessage);
     }
 
     // --- once a second ----------------------------------------------------------------------------------------
 
     /**
      * Compares the leases with the time of day, because the monotonic clock may stand still while the machine sleeps,
-     * and has queues begin anew that could not when an action had thrown.
+     * looks for answers that were lost, and settles names in which something was thrown.
      *
      * @return whether anything is under way
      */
     private boolean check() {
         Moment now = context.now();
-        acquisitions.values().forEach(acquisition -> acquisition.checkTimeOfDay(now));
-        queues().forEach(LocalQueue::checkThrown);
-        return inUse() > 0;
+        Stream.concat(names(), namesById.values().stream()).distinct().forEach(name -> name.check(now));
+        agenda.planNext();
+        return !namesById.isEmpty() || names().findAny().isPresent();
     }
 
     // --- shutdown ---------------------------------------------------------------------------------------------
@@ -635,13 +647,13 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
      */
     public CompletableFuture<Void> stopGranting() {
         context.stopGranting();
-        return CompletableFuture.allOf(queues().map(LockEngine::closed).toArray(CompletableFuture<?>[]::new));
+        return CompletableFuture.allOf(names().map(LockEngine::closed).toArray(CompletableFuture<?>[]::new));
     }
 
     /** What is thrown for one does not keep the others open. */
-    private static CompletableFuture<?> closed(LocalQueue queue) {
+    private static CompletableFuture<?> closed(Name name) {
         try {
-            return queue.close();
+            return name.close();
         } catch (Throwable thrown) {
             return CompletableFuture.failedFuture(thrown);
         }
@@ -660,7 +672,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     }
 
     private void checkDrained(CompletableFuture<Void> drained, long deadline) {
-        boolean anythingLeft = !unanswered.areAllAnswered() || !acquisitions.isEmpty();
+        boolean anythingLeft = !namesById.isEmpty();
         long left = deadline - context.nanoTime();
         if (!anythingLeft || left <= 0) {
             Failures.runAndLog("when the channel was closed", channel::close); // its client may be stopped next

@@ -3,7 +3,7 @@ package io.github.lockboot.engine;
 import java.util.concurrent.locks.LockSupport;
 
 import io.github.lockboot.LockListener;
-import io.github.lockboot.engine.Grant.LeaseState;
+import io.github.lockboot.engine.LeaseTime.State;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,7 +35,7 @@ final class ThreadWaiter extends Waiter {
         try {
             while (!isDecided()) {
                 interrupted |= Thread.interrupted();
-                if (interrupted && interruptible && line().leave(this)) {
+                if (interrupted && interruptible && queue().leave(this)) {
                     interrupted = false;
                     report(use -> use.ended(LockListener::abandoned));
                     throw new InterruptedException();
@@ -59,8 +59,8 @@ final class ThreadWaiter extends Waiter {
         if (!(outcome instanceof Hold granted)) {
             return outcome != Plain.WAITING;
         }
-        if (granted.lease() != LeaseState.RUNNING) {
-            line().takeBack(this, granted);
+        if (granted.lease() != State.RUNNING) {
+            queue().takeBack(this, granted);
             return false;
         }
         granted.begin(); // first: once it is claimed it may be lost, and a listener may end it, on any thread
@@ -78,7 +78,7 @@ final class ThreadWaiter extends Waiter {
             LockSupport.parkNanos(this, left);
             return wakesAt;
         }
-        line().leaveAtDeadline(this);
+        queue().leaveAtDeadline(this);
         return context.nanoTime() + context.commandTimeout();
     }
 

@@ -2,15 +2,20 @@ package io.github.lockboot.engine;
 
 import java.lang.ref.WeakReference;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import io.github.lockboot.LockListener;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.engine.Hold.HeldLease;
+import io.github.lockboot.engine.LeaseTime.Moment;
 import io.github.lockboot.engine.LockRequest.Transfer;
 import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
@@ -30,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  *      +--> Failure   the store could not be asked, or granted the lock too late
  * </pre>
  *
- * <p>At its deadline the waiter asks the queue for a decision, and again every command timeout, because whatever was to
+ * <p>At its deadline the waiter asks the name for a decision, and again every command timeout, because whatever was to
  * decide it or to wake it may have been lost with something that was thrown.
  */
 abstract class Waiter {
@@ -73,15 +78,18 @@ abstract class Waiter {
      */
     record Failure(String reason, @Nullable Throwable cause, boolean notNow) implements Outcome {}
 
-    /** Whether the caller waits on: until its time is over, only for the next answer, or not at all. */
+    /** Whether the caller waits on. */
     private enum Caller {
         PATIENT,
+        /** Only for the next answer. */
         LAST_CALL,
+        /** Its time is over: only for the first answer. */
+        OVERDUE,
         GONE
     }
 
-    /** The queue it waits in. */
-    interface Line {
+    /** Where it waits. */
+    interface Queue {
 
         /** {@return false if the waiter has been decided already} Otherwise it is refused. */
         boolean leave(Waiter waiter);
@@ -89,10 +97,10 @@ abstract class Waiter {
         /** The time to wait has passed: decides the waiter, now or with the next answer of the store. */
         void leaveAtDeadline(Waiter waiter);
 
-        /** Takes back a grant that the waiter found too late, and puts the waiter first in the line. */
+        /** Takes back a hold that the waiter found too late, and puts the waiter first in the line. */
         void takeBack(Waiter waiter, Hold hold);
 
-        /** The caller is gone: the waiter leaves, or what it was granted is released. */
+        /** The caller is gone: the waiter leaves, or its hold is released. */
         void withdraw(Waiter waiter);
     }
 
@@ -101,7 +109,7 @@ abstract class Waiter {
     private final LockRequest request;
     private final @Nullable UseNotifier use;
     private final @Nullable Thread thread;
-    private volatile @Nullable Line line;
+    private volatile @Nullable Queue queue;
     private volatile Outcome outcome = Plain.WAITING;
     private volatile Caller caller;
     private volatile boolean trial;
@@ -149,13 +157,13 @@ abstract class Waiter {
         return thread;
     }
 
-    /** Called before it enters the queue. */
-    final void joins(Line joined) {
-        line = joined;
+    /** Called when it enters. */
+    final void joins(Queue joined) {
+        queue = joined;
     }
 
-    final Line line() {
-        return Objects.requireNonNull(line);
+    final Queue queue() {
+        return Objects.requireNonNull(queue);
     }
 
     /** How long after the start the queue has to decide it. A waiter that tries once has the time of one command. */
@@ -174,9 +182,19 @@ abstract class Waiter {
         }
     }
 
+    final void setOverdue() {
+        if (caller != Caller.GONE) {
+            caller = Caller.OVERDUE;
+        }
+    }
+
+    final boolean isOverdue() {
+        return caller == Caller.OVERDUE;
+    }
+
     /** Whether two command timeouts have passed in which it should have had an answer. */
-    final boolean isLongOverdue() {
-        return context.nanoTime() - start - 2 * context.commandTimeout() >= Math.max(0, request.waitNanos());
+    final boolean isLongOverdue(Moment now) {
+        return now.nanos() - start - 2 * context.commandTimeout() >= Math.max(0, request.waitNanos());
     }
 
     /**
@@ -287,11 +305,144 @@ abstract class Waiter {
     final void withdraw() {
         caller = Caller.GONE;
         context.schedule(0, () -> {
-            Line joined = line;
+            Queue joined = queue;
             if (joined != null) {
                 joined.withdraw(this);
             }
             report(use -> use.ended(LockListener::unavailable));
         });
+    }
+
+    /**
+     * The callers of this JVM that wait for one name in one way, in order. Guarded by the mutex of the name.
+     *
+     * <p>A caller leaves the line once it is decided, not before: whatever is thrown in between, it is found again.
+     */
+    static final class Line {
+
+        private final Deque<Waiter> waiters = new ArrayDeque<>(2);
+
+        /** Called with each waiter that is decided. */
+        private final Consumer<Waiter> decided;
+
+        /** Whether there may be one that does not wait any longer than for the next answer. */
+        private boolean lastCalls;
+
+        /** Whether no waiter has a limit that is to be checked. */
+        private boolean unlimited = true;
+
+        Line(Consumer<Waiter> decided) {
+            this.decided = decided;
+        }
+
+        boolean isEmpty() {
+            return waiters.isEmpty();
+        }
+
+        int size() {
+            return waiters.size();
+        }
+
+        void add(Waiter waiter) {
+            waiters.add(waiter);
+            unlimited &= waiter.request().maxWaiting() == LockRequest.ANY_NUMBER;
+            lastCalls |= waiter.isLastCall();
+        }
+
+        /** The time of this waiter has passed. */
+        void overdue(Waiter waiter) {
+            waiter.setOverdue();
+            lastCalls = true;
+        }
+
+        boolean hasLastCalls() {
+            return lastCalls;
+        }
+
+        /** Refuses waiters at the front whose callers have gone. {@return the first one; null if there is none} */
+        @Nullable
+        Waiter nextPresent() {
+            Waiter first = waiters.peek();
+            while (first != null && !first.canUseLock()) {
+                decide(first, Refused.HELD);
+                first = waiters.peek();
+            }
+            return first;
+        }
+
+        /** Decides one that waits; it leaves the line. */
+        void decide(Waiter waiter, Waiter.Outcome outcome) {
+            tell(waiter, outcome);
+            waiters.remove(waiter);
+        }
+
+        private boolean tell(Waiter waiter, Waiter.Outcome outcome) {
+            waiter.decide(outcome);
+            decided.accept(waiter);
+            return true;
+        }
+
+        /** {@return whether any has been decided} */
+        boolean decideIf(Predicate<Waiter> which, Waiter.Outcome outcome) {
+            return waiters.removeIf(waiter -> which.test(waiter) && tell(waiter, outcome));
+        }
+
+        /** Decides waiters that do not wait any longer, or whose callers have gone. */
+        void decideLastCalls(Waiter.Outcome outcome) {
+            decideIf(waiter -> waiter.isLastCall() || !waiter.canUseLock(), outcome);
+        }
+
+        /**
+         * Decides waiters that do not wait any longer.
+         *
+         * @param awaitsAnswer which of them an answer under way will decide
+         * @return whether any has been decided
+         */
+        boolean giveUp(Predicate<Waiter> awaitsAnswer, Waiter.Outcome outcome) {
+            boolean any = decideIf(waiter -> waiter.isLastCall() && !awaitsAnswer.test(waiter), outcome);
+            lastCalls = waiters.stream().anyMatch(Waiter::isLastCall);
+            return any;
+        }
+
+        /**
+         * Refuses waiters that have as many before them as they allow.
+         *
+         * @param held tells who has the lock
+         * @return whether any has been refused
+         */
+        boolean refuseThoseTooMany(Supplier<Refused> held) {
+            if (unlimited) {
+                return false;
+            }
+            unlimited = true;
+            int[] before = {0};
+            return waiters.removeIf(waiter -> {
+                if (waiter.isOneTooMany(before[0])) {
+                    Refused taken = held.get();
+                    return tell(waiter, new Refused(before[0], taken.holderId, taken.left));
+                }
+                before[0] += waiter.request().triesOnce() || !waiter.canUseLock() ? 0 : 1;
+                return false;
+            });
+        }
+
+        /**
+         * Puts one back in front that was granted the lock and could not use it.
+         *
+         * @param why the outcome if it does not wait any longer
+         */
+        void putBack(Waiter waiter, Waiter.Failure why) {
+            if (waiter.isLastCall() || !waiter.canUseLock()) {
+                tell(waiter, why);
+            } else {
+                waiters.addFirst(waiter);
+                waiter.decide(Waiter.Plain.WAITING);
+            }
+        }
+
+        /** Something was thrown: a waiter that was decided in the middle of it leaves, and looks at its outcome. */
+        void heal() {
+            waiters.removeIf(waiter -> !waiter.isWaiting() && tell(waiter, waiter.outcome()));
+        }
     }
 }

@@ -357,7 +357,7 @@ class HoldRulesTests {
             writers.add(Hold.of(future.join()));
         }
         writers.forEach(writer ->
-                scripted.engine.queue(LockKind.EXCLUSIVE, writer.name()).downgrade(writer));
+                scripted.engine.name(LockKind.EXCLUSIVE, writer.name()).downgrade(writer));
         assertThat(scripted.sentCount()).isEqualTo(1_001);
     }
 
@@ -394,7 +394,7 @@ class HoldRulesTests {
         };
         Hold granted = Hold.of(scripted.granted(100, TTL));
         EngineContext context = scripted.engine.context();
-        Hold hold = new Hold(context, releaser, "id", granted.grant(), granted.waiter());
+        Hold hold = new Hold(context, releaser, granted.id(), granted.waiter(), context.now());
         hold.claim();
         hold.exit(LockKind.EXCLUSIVE);
         assertThat(entered).hasValue(false);

@@ -139,7 +139,11 @@ class LeaseRulesTests {
     void aLeaseIsKeptHoweverManyEndsAreWithoutAnAnswer() {
         Lease lease = scripted.granted(100, TTL);
         for (int i = 0; i < 1_000; i++) {
-            scripted.engine.unanswered.repeat(CompletableFuture::new);
+            CompletableFuture<Lease> other = scripted.acquireNamed("other-" + i, LONG);
+            scripted.next("acquire").answer(new Reply.Granted(100, TTL.toMillis(), 0));
+            other.join().closeAfter(Duration.ZERO);
+            scripted.next("unlock").expire();
+            scripted.next("unlock"); // not answered
         }
         lease.closeAfter(LONG);
         scripted.next("keep").expire();
@@ -311,7 +315,7 @@ class LeaseRulesTests {
             Lease lease = scripted.granted(100, TTL);
             CompletableFuture<Lease> next = scripted.acquire(LONG, TTL.dividedBy(2), true);
             CompletableFuture<Hold.Release> released =
-                    scripted.engine.queue(LockKind.EXCLUSIVE, NAME).release(Hold.of(lease));
+                    scripted.engine.name(LockKind.EXCLUSIVE, NAME).release(Hold.of(lease));
             scripted.lackThread();
             scripted.next("unlock").answer(new Reply.Granted(200, TTL.toMillis() / 2, 0));
             assertThat(released).isCompletedWithValue(Hold.Release.RELEASED);

@@ -267,7 +267,7 @@ class LingerRulesTests {
     @Test
     void aDowngradedHoldDoesNotLinger() {
         Hold hold = Hold.of(granted(100, LINGER));
-        scripted.engine.queue(LockKind.EXCLUSIVE, NAME).downgrade(hold);
+        scripted.engine.name(LockKind.EXCLUSIVE, NAME).downgrade(hold);
         scripted.next("downgrade").answer(new Reply.Renewed(LEASE.toMillis(), 0));
         hold.closeAfter(Duration.ZERO);
         assertGivenBack(100);

@@ -129,7 +129,7 @@ class RenewalRulesTests {
     @Nested
     class ManyInDoubt {
 
-        private static final int LEASES = 3 * Renewer.MOST_EXTRA;
+        private static final int LEASES = 3 * Agenda.MOST_EXTRA;
 
         private final Map<String, Lease> leases = new HashMap<>();
 
@@ -169,7 +169,7 @@ class RenewalRulesTests {
         void areAskedForAFewAtATimeTheOldestDeadlineFirst() {
             scripted.engine.onChanged(null);
             List<Sent> underWay = sent();
-            assertThat(underWay).hasSize(Renewer.MOST_EXTRA);
+            assertThat(underWay).hasSize(Agenda.MOST_EXTRA);
             List<Duration> deadlines = new ArrayList<>(deadlines(underWay));
             while (!underWay.isEmpty()) {
                 underWay.remove(0).answer(renewed());
@@ -205,7 +205,7 @@ class RenewalRulesTests {
             List<Sent> silent = sent();
             scripted.timer.tick(Duration.ofSeconds(2));
             silent.forEach(Sent::expire);
-            assertThat(sent()).hasSize(Renewer.MOST_EXTRA);
+            assertThat(sent()).hasSize(Agenda.MOST_EXTRA);
         }
 
         @Test
@@ -213,7 +213,7 @@ class RenewalRulesTests {
             scripted.engine.onChanged(null);
             List<Sent> underWay = sent();
             underWay.forEach(each -> each.answer(Reply.Plain.NOT_HOLDER));
-            assertThat(sent()).hasSize(Renewer.MOST_EXTRA);
+            assertThat(sent()).hasSize(Agenda.MOST_EXTRA);
         }
     }
 

@@ -68,9 +68,9 @@ final class SimulatedUser {
                 world.lingers() && kind.isExclusive() && renew && world.random().nextInt(4) > 0;
         Terms terms = kind.terms(world.anyTtl(), renew)
                 .lingering(lingers ? LINGERS[world.random().nextInt(LINGERS.length)] : 0);
-        LocalQueue queue = client.engine.queue(LockKind.EXCLUSIVE, name);
+        Name known = client.engine.name(LockKind.EXCLUSIVE, name);
         askedAt = world.time().now();
-        askedWithoutHolder = queue != null && queue.holds().isEmpty();
+        askedWithoutHolder = known != null && known.holds().isEmpty();
         boolean awaits = !world.sends() || world.random().nextBoolean();
         int dice = world.random().nextInt(10);
         long atMost = dice == 0 ? 0 : dice < 7 ? world.upTo(10 * SECOND) : LONG_WAIT;
@@ -196,27 +196,20 @@ final class SimulatedUser {
     /** Two who know of it may ask for it. {@return whether it could be handed over} */
     private boolean handOver(Lease lease, Kind kind) {
         Hold hold = Hold.of(lease);
-        LocalQueue queue = client.engine
-                .queues()
+        Name name = client.engine
+                .names()
                 .filter(each -> each.holds().contains(hold))
                 .findFirst()
                 .orElse(null);
-        Acquisition acquisition = client.engine.acquisitions().stream()
-                .filter(each -> each.id.equals(hold.acquisitionId()) && each.isGranted())
-                .findFirst()
-                .orElse(null);
-        if (queue == null || acquisition == null || acquisition.isDowngraded() || !lease.isValid()) {
+        Id id = hold.id();
+        if (name == null || !id.isHeld() || id.downgraded || !lease.isValid()) {
             return false;
         }
         Transfer transfer = new Transfer(
-                lease.name(),
-                acquisition.terms.kind(),
-                "transfer-" + acquisition.id,
-                acquisition.grant().grantNumber(),
-                lease.fencingToken());
+                lease.name(), id.terms.kind(), "transfer-" + id.text, id.grantNumber, lease.fencingToken());
         world.time().trace(() -> who + " hands over " + lease);
         world.witness().released(lease);
-        queue.handOver(hold, transfer).whenComplete(world.witness().watched((release, failure) -> {
+        name.handOver(hold, transfer).whenComplete(world.witness().watched((release, failure) -> {
             if (release == Hold.Release.RELEASED) {
                 world.count("handed over");
                 for (int takers = world.random().nextInt(3); takers > 0; takers--) {
@@ -262,12 +255,12 @@ final class SimulatedUser {
 
     private void downgrade(Lease lease) {
         Hold hold = Hold.of(lease);
-        LocalQueue queue = client.engine.queue(LockKind.EXCLUSIVE, lease.name());
-        if (queue != null && hold.state() == Hold.State.HELD) {
+        Name name = client.engine.name(LockKind.EXCLUSIVE, lease.name());
+        if (name != null && hold.state() == Hold.State.HELD) {
             world.count("downgraded");
             world.time().trace(() -> who + " downgrades " + lease);
             world.witness().downgraded(lease);
-            queue.downgrade(hold);
+            name.downgrade(hold);
         }
     }
 

@@ -87,8 +87,11 @@ final class SimulationTrace {
 
     void told(String session, String message) {
         String id = message.substring(0, message.indexOf(' '));
-        boolean fixed = clients.get(session).engine.acquisitions().stream()
-                .anyMatch(each -> each.id.equals(id) && !each.terms.renew());
+        boolean fixed = clients.get(session)
+                .engine
+                .names()
+                .flatMap(name -> name.ids().stream())
+                .anyMatch(each -> each.text.equals(id) && !each.terms.renew());
         add(session, "told " + message + (fixed ? " fixed" : " renewed"));
     }
 
@@ -104,21 +107,23 @@ final class SimulationTrace {
     void looked(SimulatedClient client) {
         Set<String> owned = new HashSet<>();
         Set<String> known = new LinkedHashSet<>();
-        for (Acquisition each : client.engine.acquisitions()) {
-            known.add(each.id);
-            if (each.isGranted()) {
-                owned.add(each.id);
+        for (Id each :
+                client.engine.names().flatMap(name -> name.ids().stream()).toList()) {
+            known.add(each.text);
+            if (each.isHeld()) {
+                owned.add(each.text);
                 List<Hold> holds = client.engine
-                        .queues()
-                        .flatMap(queue -> queue.holds().stream())
-                        .filter(hold -> hold.acquisitionId().equals(each.id) && hold.lease() != Grant.LeaseState.OVER)
+                        .names()
+                        .flatMap(name -> name.holds().stream())
+                        .filter(hold -> hold.acquisitionId().equals(each.text) && hold.lease() != LeaseTime.State.OVER)
                         .toList();
                 usable.addAll(holds);
                 List<Long> tokens = holds.stream().map(Hold::fencingToken).toList();
-                Grant grant = each.grant();
-                String belief = each.id + " " + grant.grantNumber() + " "
-                        + tokens.toString().replace(" ", "") + " " + grant.deadline() + " " + each.isDowngraded();
-                if (!belief.equals(believed.put(each.id, belief))) {
+                String belief = each.text + " " + each.grantNumber + " "
+                        + tokens.toString().replace(" ", "") + " "
+                        + each.lease().deadline() + " "
+                        + each.downgraded;
+                if (!belief.equals(believed.put(each.text, belief))) {
                     add(client.session, "owns " + belief);
                 }
             }

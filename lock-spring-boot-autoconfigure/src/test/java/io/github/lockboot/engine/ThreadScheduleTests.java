@@ -270,7 +270,7 @@ class ThreadScheduleTests {
         engines.add(() -> lock(engines.here, EXCLUSIVE).lock());
         assertThatExceptionOfType(AssertionError.class)
                 .isThrownBy(engines::play)
-                .withMessageStartingWith("in use: 3, 0, in Redis: {lock:name=");
+                .withMessageStartingWith("in use: 2, 0, in Redis: {lock:name=");
     }
 
     private static void explore(Scene scene, int schedules) {

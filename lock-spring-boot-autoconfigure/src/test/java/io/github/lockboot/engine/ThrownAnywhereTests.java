@@ -265,7 +265,7 @@ class ThrownAnywhereTests {
             if (writer != null) {
                 writer.thenAccept(lease -> time.after(SECOND, () -> {
                     try {
-                        Objects.requireNonNull(throwing.engine.queue(LockKind.EXCLUSIVE, "n"))
+                        Objects.requireNonNull(throwing.engine.name(LockKind.EXCLUSIVE, "n"))
                                 .downgrade(Hold.of(lease));
                     } catch (Throwable thrown) {
                         // the caller got it

@@ -82,12 +82,15 @@ class TransferRulesTests {
         }
 
         @Test
-        void aRenewalThatComesLateChangesNothing() throws Exception {
+        void itWaitsForTheAnswerToARenewal() throws Exception {
             scripted.timer.tick(TTL.dividedBy(2));
             Sent renewal = scripted.next("renew");
-            CompletableFuture<String> text = handOver();
+            CompletableFuture<String> text = holder.start(lease::handOver);
+            Actor.await("it is given", () -> !lease.isValid());
+            scripted.nothingIsSent();
+            renewal.answer(new Reply.Renewed(TTL.toMillis(), 0));
+            Actor.await("it is sent", () -> scripted.sentCount() > 0);
             scripted.next("transfer").answer(new Reply.Granted(100, TTL.toMillis(), 0));
-            renewal.answer(Reply.Plain.NOT_HOLDER);
             Actor.get(text);
             assertThat(told).hasValue(0);
             assertThat(scripted.engine.inUse()).isZero();
@@ -247,10 +250,10 @@ class TransferRulesTests {
             CompletableFuture<Lease> asked = takeOver();
             Sent sent = scripted.next("transfer");
             asked.cancel(true);
+            sent.answer(new Reply.Granted(200, TTL.toMillis(), 0));
             Sent unlock = scripted.next("unlock");
             assertThat(unlock.id()).isEqualTo(sent.id());
             assertThat(unlock.argument(2)).as("the token that was used before").isEqualTo("207");
-            sent.answer(new Reply.Granted(200, TTL.toMillis(), 0));
             unlock.answer(Reply.Plain.RELEASED);
             assertThat(scripted.engine.inUse()).isZero();
         }

@@ -68,22 +68,26 @@ class CommandCountTests extends OnOneServer {
         RedisLockRegistry here = registries.connected();
         RedisLockRegistry elsewhere = registries.connected();
         LockOptions once = LockOptions.defaults().withWaitTime(Duration.ZERO);
+        long start = System.nanoTime();
         try (Lease held = elsewhere.acquire("held", once)) {
             String holder = here.holders("held").get(0);
-            long start = System.nanoTime();
             resetCounts();
             for (int i = 0; i < 500; i++) {
                 assertThat(refusal(here, once).getHolderId()).isEqualTo(holder);
             }
-            long renewals = Figures.millisSince(start) / 1_000;
-            assertThat(commands()).isBetween(500L, 500 + renewals);
+            assertThat(commands()).isBetween(500L, 500 + mostOfRenewals(start));
             resetCounts();
             for (int i = 0; i < 500; i++) {
                 assertThat(refusal(elsewhere, once).getHolderId()).isEqualTo(holder);
             }
-            assertThat(commands()).isLessThanOrEqualTo(Figures.millisSince(start) / 1_000);
+            assertThat(commands()).isLessThanOrEqualTo(mostOfRenewals(start));
             assertThat(held.isValid()).isTrue();
         }
+    }
+
+    /** The first one is due after a second, and Redis may not know its script yet. */
+    private static long mostOfRenewals(long start) {
+        return 2 * (Figures.millisSince(start) / 1_000);
     }
 
     private static LockNotAcquiredException refusal(LockRegistry registry, LockOptions once) {

@@ -30,7 +30,7 @@ class StartTests {
                 .filteredOn(name -> name.startsWith("io.github.lockboot.") && !name.contains("$$Lambda"))
                 .as("types of the library, also for health, metrics, endpoints and events if the application has them")
                 .hasSizeLessThanOrEqualTo(MOST_TYPES)
-                .doesNotContain("io.github.lockboot.engine.LocalQueue", "io.github.lockboot.redis.protocol.LuaScript");
+                .doesNotContain("io.github.lockboot.engine.Name", "io.github.lockboot.redis.protocol.LuaScript");
         assertThat(loaded)
                 .as("what reads expressions")
                 .doesNotContain("org.springframework.expression.spel.standard.InternalSpelExpressionParser");

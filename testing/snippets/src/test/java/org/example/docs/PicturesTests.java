@@ -56,7 +56,7 @@ class PicturesTests {
 
     @Test
     void theStatesOfAnIdAreThoseOfTheClass() throws Exception {
-        Class<?> states = Class.forName("io.github.lockboot.engine.Acquisition$State");
+        Class<?> states = Class.forName("io.github.lockboot.engine.Id$Life");
         List<String> drawn = texts(read(IMAGES.resolve("states.svg")), "text");
         assertThat(states.getEnumConstants()).hasSize(4).allMatch(state -> drawn.contains(state.toString()));
     }

@@ -108,7 +108,7 @@ class MessageFuzzTests {
                 throw new AssertionError("believed " + push);
             }
         });
-        assertThat(scripted.engine.inUse()).isEqualTo(5); // two names, two ids, one renewal
+        assertThat(scripted.engine.inUse()).isEqualTo(4); // two names, two ids
     }
 
     private static boolean isWhatRedisWouldSay(Push push, String queued) {

@@ -6,7 +6,7 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockboot.LockOptions;
-import io.github.lockboot.engine.Grant.Moment;
+import io.github.lockboot.engine.LeaseTime.Moment;
 import io.github.lockboot.engine.LockRequest.Transfer;
 import io.github.lockboot.schedules.StillTimer;
 
@@ -63,12 +63,14 @@ final class Holds {
             ForkJoinPool.commonPool(),
             () -> 0);
 
+    private static final Moment NOW = new Moment(0, 0);
+
     private Holds() {}
 
     /** One that its waiter has not claimed yet. */
     static Hold granted(Hold.Releaser releaser) {
         FutureWaiter waiter = new FutureWaiter(CONTEXT, REQUEST, null, null);
-        return new Hold(CONTEXT, releaser, "id", grant(), waiter);
+        return new Hold(CONTEXT, releaser, id(), waiter, NOW);
     }
 
     static Hold held(Hold.Releaser releaser) {
@@ -77,7 +79,9 @@ final class Holds {
         return hold;
     }
 
-    private static Grant grant() {
-        return new Grant(REQUEST.terms(), 100, 100, 30_000, new Moment(0, 0), false);
+    private static Id id() {
+        Id id = new Id("id", REQUEST.terms(), null, CONTEXT, new LockStore.Client() {});
+        id.granted(100, 100, 30_000, NOW, NOW);
+        return id;
     }
 }

@@ -1,0 +1,865 @@
+package io.github.lockboot.engine;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+
+import io.github.lockboot.engine.GrantChannel.Push;
+import io.github.lockboot.engine.Hold.Release;
+import io.github.lockboot.engine.Id.Command;
+import io.github.lockboot.engine.Id.Command.Extension;
+import io.github.lockboot.engine.Id.Command.Verb;
+import io.github.lockboot.engine.Id.Failing;
+import io.github.lockboot.engine.Id.Life;
+import io.github.lockboot.engine.Id.Renewal;
+import io.github.lockboot.engine.LeaseTime.Moment;
+import io.github.lockboot.engine.LeaseTime.State;
+import io.github.lockboot.engine.LockRequest.Terms;
+import io.github.lockboot.engine.LockRequest.Transfer;
+import io.github.lockboot.engine.StoreFailure.GrantedTooLateException;
+import io.github.lockboot.engine.StoreFailure.NotAcknowledgedException;
+import io.github.lockboot.engine.Waiter.Line;
+import io.github.lockboot.internal.Futures;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One name in this JVM, in one kind: who waits for it, who holds it, and the ids by which the store knows this JVM.
+ *
+ * <h2>Facts and one settle()</h2>
+ *
+ * Events only change facts. After each of them {@link #settle} does what the facts ask for, so it does not matter in
+ * which order they come, or whether one was lost. Called again, it does nothing. Whatever is thrown in the middle, the
+ * next call does the rest: a name that is not settled is called again within a second.
+ *
+ * <pre>
+ *   fact                       changed by                       what settle() does with it
+ *   ------------------------   ------------------------------   -----------------------------------------------------
+ *   who waits                  enter, leave, withdraw           serves the first, or asks for it; ends an id for which
+ *                                                               nobody waits
+ *   whose time is over         leaveAtDeadline                  decides it, unless its first answer is under way
+ *   a hold                     release, handOver, takeBack      serves the next one, lingers, or releases the id
+ *   kept until                 keepUntil                        releases the id by keeping it
+ *   downgraded                 downgrade                        tells the store; writers ask for themselves
+ *   an extension               extend                           sends it
+ *   the lease                  an answer, a message, the clock  renews it; loses what has run out
+ *   in doubt                   changed, the time of day         renews it in its turn
+ *   others wait                an answer, a message             serves only those that wait now
+ *   queued, refused, failing   an answer, a failure             asks again in time
+ *   the channel, closing       the registry                     limits a turn; fails all that wait
+ * </pre>
+ *
+ * One id at a time is asked for all waiters. While it has the lock, waiters pass the lock on without a command. This is
+ * lock cohorting (Dice, Marathe and Shavit, "Lock Cohorting: A General Technique for Designing NUMA Locks", PPoPP
+ * 2012), with JVMs in place of NUMA nodes. A cohort must not keep the lock forever, so {@link Id#canServe} ends its
+ * turn.
+ *
+ * <h2>Granted is not held</h2>
+ *
+ * A hold is offered under the mutex, and the waiter claims it later, on its own thread, by one compare-and-set. A
+ * thread may be paused for longer than the lease between the two. So it claims only what is certain by both clocks, and
+ * until then the name can take the hold back. Exactly one of the two wins. The deadline is that of a lease (Gray and
+ * Cheriton, "Leases: An Efficient Fault-Tolerant Mechanism for Distributed File Cache Consistency", SOSP 1989): it
+ * counts from before the command was sent, by the clock of the holder, so it passes before the store gives the lock to
+ * another.
+ *
+ * <h2>Threads</h2>
+ *
+ * Everything changes under the mutex. Nothing under it blocks, or runs code of a user. An event reads the clocks once,
+ * and all that it begins counts from that reading. Waiters are woken, and losses are reported, once the mutex is free.
+ * An event that comes while the same thread settles, such as an answer that a store gives at once, is handled after it.
+ */
+@SuppressWarnings("ReferenceEquality") // commands and appointments are known by identity
+final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Queue, Agenda.Called {
+
+    private static final String ENDED = "it had already ended when it was renewed";
+
+    /** A wait without limit fails only after so many failures: one or two may come from a pause of this process. */
+    private static final int FAILURES_ENDURED = 3;
+
+    /** After so many seconds in which this process has run, an answer counts as lost with something that was thrown. */
+    private static final int SECONDS_UNTIL_LOST = 10;
+
+    private final String text;
+    private final LockKind kind;
+    private final EngineContext context;
+    private final LockEngine engine;
+    private final LockStore store;
+    private final Line line = new Line(waiter -> afterwards(waiter::wake));
+    /** Is replaced, never changed: some look-ups do without the mutex. */
+    private volatile List<Id> ids = List.of();
+
+    private final Hold.Index holds = new Hold.Index();
+
+    /** Whether the waiters have had an answer of the store, or another holds the lock here. */
+    private boolean answered;
+
+    /** Why the waiters do not have the lock that the store granted; null if it was not too late. */
+    private @Nullable Throwable tooLate;
+
+    /** Whether the registry has forgotten this name. A caller that has found it before enters the next one. */
+    private boolean retired;
+
+    private Agenda.@Nullable Entry appointment;
+
+    Name(String text, LockKind kind, LockEngine engine) {
+        super(engine.context());
+        this.text = text;
+        this.kind = kind;
+        this.context = engine.context();
+        this.engine = engine;
+        this.store = engine.store;
+    }
+
+    @Override
+    public String toString() {
+        return text;
+    }
+
+    /** Those who want different numbers of permits wait together. */
+    LockKind kind() {
+        return kind;
+    }
+
+    // --- look-ups without the mutex -----------------------------------------------------------------------------
+
+    Collection<Id> ids() {
+        return ids;
+    }
+
+    Collection<Hold> holds() {
+        return holds.present();
+    }
+
+    @Nullable
+    Hold heldBy(Thread thread) {
+        return holds.of(thread);
+    }
+
+    boolean isInUse() {
+        return ids.isEmpty() || firstId(id -> !id.repeated) != null;
+    }
+
+    // --- events -------------------------------------------------------------------------------------------------
+
+    private boolean changeIfHeld(Hold hold, Consumer<Moment> event) {
+        return changeIf(() -> hold.state() == Hold.State.HELD, event);
+    }
+
+    /** {@return false if this name is retired: the caller enters the new one} */
+    boolean enter(Waiter waiter) {
+        return changeIf(() -> !retired, now -> enter(waiter, now));
+    }
+
+    private void enter(Waiter waiter, Moment now) {
+        waiter.joins(this);
+        loseWhatRanOut(now);
+        boolean shared = kind == LockKind.SHARED && !holds.isEmpty();
+        limitTurns(shared || kind == LockKind.EXCLUSIVE && line.isEmpty());
+        if (line.isEmpty()) {
+            answered = kind == LockKind.EXCLUSIVE && !holds.isEmpty() || waiter.transfer() != null;
+        }
+        Id beside = shared ? idFor(waiter, now) : null;
+        line.add(waiter);
+        if (shared) {
+            openChannel();
+        }
+        if (beside != null) {
+            serve(waiter, beside, now); // also beside readers that wait on other terms
+        }
+    }
+
+    /** {@return false if the waiter has been decided already} Otherwise it is refused. */
+    @Override
+    public boolean leave(Waiter waiter) {
+        return changeIf(waiter::isWaiting, now -> line.decide(waiter, Waiter.Refused.HELD));
+    }
+
+    /** The time to wait has passed: the waiter is decided, now or with the next answer. */
+    @Override
+    public void leaveAtDeadline(Waiter waiter) {
+        onEvent(now -> line.overdue(waiter));
+    }
+
+    /** The waiter has found its hold too late. It is put first in the line. */
+    @Override
+    public void takeBack(Waiter waiter, Hold hold) {
+        onEvent(now -> {
+            if (hold.id().lease().at(now) != State.RUNNING && hold.takeBack()) {
+                holds.remove(hold.id(), List.of(hold));
+                tooLate = new GrantedTooLateException(hold.id().whyRanOut());
+                line.putBack(waiter, engine.noAnswer(tooLate));
+            }
+        });
+    }
+
+    /** The caller is gone: the waiter leaves, or its hold is released. */
+    @Override
+    public void withdraw(Waiter waiter) {
+        leave(waiter);
+        if (waiter.outcome() instanceof Hold hold) {
+            hold.end();
+            hold.claim(); // unless it has been
+            hold.whenAnswered(hold.state() == Hold.State.RELEASED ? Release.UNKNOWN.known : release(hold));
+        }
+    }
+
+    @Override
+    public CompletableFuture<Release> release(Hold hold) {
+        return end(hold, null);
+    }
+
+    /** The waiters that are left acquire the lock anew. */
+    @Override
+    public CompletableFuture<Release> handOver(Hold hold, Transfer to) {
+        return end(hold, to);
+    }
+
+    private CompletableFuture<Release> end(Hold hold, @Nullable Transfer to) {
+        return change(now -> {
+            boolean ends = !hold.id().lease().isOver(now.nanos()) && hold.markReleased();
+            if (ends) {
+                holds.remove(hold.id(), List.of(hold));
+                hold.id().leftTo = to;
+            }
+            return () -> hold.state() == Hold.State.LOST
+                    ? Release.LOST.known
+                    : ends && !hold.id().isHeld() ? hold.id().released : Release.PASSED_ON.known;
+        });
+    }
+
+    @Override
+    public void keepUntil(Hold hold, long nanoTime) {
+        changeIfHeld(hold, now -> hold.id().keepUntil(nanoTime));
+    }
+
+    @Override
+    public boolean extend(Hold hold, long millis) {
+        EngineContext.requireStack();
+        CompletableFuture<Reply> answer = new CompletableFuture<>();
+        return changeIfHeld(hold, now -> hold.id().extensions.add(new Extension(millis, answer)))
+                && engine.answer(text, answer) instanceof Reply.Renewed;
+    }
+
+    /** Writers of this JVM ask for themselves from now on. */
+    @Override
+    public void downgrade(Hold hold) {
+        changeIfHeld(hold, now -> hold.id().downgrade(now));
+    }
+
+    @Override
+    public void endLapsed() {
+        onEvent(now -> {});
+    }
+
+    @Override
+    public void call(Agenda.Entry entry) {
+        onEvent(now -> appointment = appointment == entry ? null : appointment);
+    }
+
+    /** Called once a second. A lease may be in doubt, an answer lost, or the channel cut. */
+    void check(Moment now) {
+        check();
+        for (Id id : ids) {
+            if (id.underWay != null || id.isDoubted(now) || id.lingersUntil != LeaseTime.NEVER) {
+                onEvent(then -> giveUpAnswer(id, then));
+            }
+        }
+    }
+
+    private void giveUpAnswer(Id id, Moment now) {
+        id.seconds = store.client().isConnecting() ? 0 : id.seconds + 1;
+        boolean lost = id.seconds > Math.max(SECONDS_UNTIL_LOST, 3 * context.commandTimeout() / 1_000_000_000);
+        if (id.underWay != null && lost) {
+            answered(id.underWay, null, new TimeoutException("the answer was lost"), now);
+        }
+    }
+
+    /** Another has perhaps changed the lock in the store. */
+    void changed() {
+        onEvent(now -> ids.stream().filter(Id::isHeld).forEach(id -> id.renewal.changed()));
+    }
+
+    /** The store is about to give the lock, or the place in the queue, to another. */
+    void revoke(String id, String reason) {
+        onEvent(now ->
+                ids.stream().filter(each -> each.text.equals(id)).forEach(each -> lose(each, reason, true, now)));
+    }
+
+    /** A message of the store: a grant, or a hint that others wait. */
+    void receive(Push push) {
+        Id id = firstId(each -> each.text.equals(push.id()));
+        if (id != null && text.equals(store.nameOf(push.key())) && push.leaseMillis() <= id.terms.ttlMillis()) {
+            onEvent(now -> {
+                id.messaged(push, now);
+                id.takeEarlyGrant(now);
+            });
+        } // else no script of ours wrote it
+    }
+
+    /** Messages may have been missed. */
+    void mayHaveMissedMessage() {
+        onEvent(now -> ids.forEach(id -> id.askSoon(now)));
+    }
+
+    /** The store has granted the lock to an id of this registry that has ended: it is released. */
+    void giveBack(String unknownId, long lastToken) {
+        onEvent(now ->
+                revive(new Id(unknownId, Terms.exclusive(1, false), null, context, store.client()), lastToken, now));
+    }
+
+    /**
+     * Fails all waiters; a hold stays until it is released.
+     *
+     * @return completes when the store has answered, or could not be asked
+     */
+    CompletableFuture<?> close() {
+        return change(now -> () -> CompletableFuture.allOf(
+                ids.stream().filter(id -> !id.isHeld()).map(id -> id.released).toArray(CompletableFuture<?>[]::new)));
+    }
+
+    // --- answers ------------------------------------------------------------------------------------------------
+
+    private void send(Verb verb, List<Id> those, boolean enqueues, @Nullable Extension extension, Moment now) {
+        Command command = new Command(verb, those, now, store.client().epoch(), enqueues, extension);
+        those.forEach(id -> id.sent(command));
+        command.sendTo(store, text, late -> onEvent(then -> answered(command, late, null, then)))
+                .whenComplete((reply, failure) -> onEvent(
+                        then -> answered(command, reply, failure == null ? null : Futures.unwrap(failure), then)));
+    }
+
+    /** The answer to a command, or its failure. That to a renewal may come after its failure, and counts. */
+    private void answered(Command command, @Nullable Reply all, @Nullable Throwable failure, Moment now) {
+        for (Id id : command.ids()) {
+            boolean awaited = id.underWay == command;
+            Reply reply = command.replyFor(id, all);
+            if (reply == null && !awaited) {
+                continue; // it was given up before
+            }
+            id.underWay = awaited ? null : id.underWay;
+            switch (id == command.next() ? Verb.ACQUIRE : command.verb()) {
+                case ACQUIRE -> onAsked(id, command, reply, failure, now);
+                case RENEW -> onRenewed(id, command, reply, failure, now);
+                case DOWNGRADE -> onDowngraded(id, reply, now);
+                case RELEASE -> onReleased(id, command, reply, now);
+            }
+        }
+    }
+
+    private void onAsked(Id id, Command command, @Nullable Reply reply, @Nullable Throwable failure, Moment now) {
+        if (reply == null) {
+            id.predecessor =
+                    command.next() == null ? id.predecessor : command.ids().get(0);
+        } else {
+            context.answered();
+        }
+        boolean alive = reply instanceof Reply.Granted || reply instanceof Reply.Queued;
+        if (id.life == Life.ENDING) {
+            id.mayBeKnown = reply == null || alive;
+        } else if (id.life == Life.ENDED && alive) {
+            revive(id, 0, now);
+        } else if (reply instanceof Reply.Granted granted) {
+            onGranted(id, granted, command, now);
+        } else if (id.life == Life.ASKED_FOR && reply != null) { // else a message has granted it: this answer is older
+            onNotGranted(id, reply, command, now);
+        } else if (id.life == Life.ASKED_FOR) {
+            onFailure(id, failure, now);
+        }
+    }
+
+    private void onGranted(Id id, Reply.Granted reply, Command command, Moment now) {
+        if (id.life == Life.ASKED_FOR && id == command.next() && store.client().acknowledges()) {
+            id.due = now.nanos(); // only an answer to a question is acknowledged
+        } else if (id.life == Life.ASKED_FOR) {
+            if (id.hasMissedMessage()) {
+                afterwards(engine::verifyChannel); // the grant of a queued id is pushed
+            }
+            answered = true;
+            id.granted(reply.grantNumber(), reply.token(), reply.leaseMillis(), command.sentAt(), now);
+            id.othersWait |= reply.waiters() > 0;
+        } else if (id.isHeld() && reply.grantNumber() == id.grantNumber) {
+            id.prolong(reply.leaseMillis(), command.sentAt());
+        } else if (id.isHeld() && reply.grantNumber() > id.grantNumber) {
+            lose(id, "its lease ran out and the lock was granted again", true, now);
+            id.revive(reply.grantNumber(), now);
+        }
+    }
+
+    private void onNotGranted(Id id, Reply reply, Command command, Moment now) {
+        id.taken = reply instanceof Reply.Taken taken ? new Id.Taken(taken, now) : id.taken;
+        if (reply instanceof Reply.Queued queued) {
+            id.queued(queued, command.sentAt(), engine.isNotified(), now);
+            id.takeEarlyGrant(now);
+        } else if (reply instanceof Reply.Busy) {
+            id.busy(command.enqueues(), now);
+        } else if (id.transfer != null) { // another has taken over the hold, or its lease has ended
+            line.decideIf(waiter -> true, Waiter.Refused.HELD);
+        } else {
+            id.due = now.nanos(); // the release that was to queue it came too late for that
+            return;
+        }
+        answered = true;
+        if (!id.isHeld()) {
+            line.decideLastCalls(refusal(id, now));
+        }
+    }
+
+    /**
+     * The store could not be asked: fails waiters that do not wait any longer; if it lasts, also those that wait
+     * without limit. A refusal is no reason to forget the id: it may have answered a second copy, of which the first
+     * took the lock.
+     */
+    private void onFailure(Id id, @Nullable Throwable failure, Moment now) {
+        id.failed(failure, now.nanos());
+        id.askLater(now);
+        Failing failing = Objects.requireNonNull(id.failing);
+        StoreFailure how = store.client().failureOf(failure);
+        boolean unacknowledged = failure instanceof NotAcknowledgedException;
+        boolean neverAnswered = unacknowledged || !answered && how != StoreFailure.NOT_NOW;
+        boolean lasting = failing.times() >= FAILURES_ENDURED && id.isFailingForLong(now);
+        if (neverAnswered) {
+            id.mayBeKnown = unacknowledged || how == StoreFailure.UNKNOWN || failing.times() > 1;
+        }
+        line.decideIf(
+                waiter -> neverAnswered
+                        || waiter.isLastCall()
+                        || lasting && waiter.request().isUnlimited(),
+                engine.noAnswer(failure));
+    }
+
+    private void onRenewed(Id id, Command command, @Nullable Reply reply, @Nullable Throwable failure, Moment now) {
+        id.renewal.leave(engine.agenda);
+        Extension extension = command.extension();
+        if (extension != null) {
+            afterwards(() -> Futures.complete(extension.answer(), reply, failure));
+        }
+        if (id.isHeld() && reply == null && !id.lease().isOver(now.nanos())) {
+            id.failed(failure, now.nanos());
+            id.renewal.failed(failure instanceof TimeoutException, now.nanos());
+            notify(id, UseNotifier::renewalFailed);
+        } else if (id.isHeld() && reply == null) {
+            lose(id, id.whyRanOut(), false, now); // this failure is no reason for it
+            id.mayBeKnown = true;
+        } else if (id.isHeld() && reply instanceof Reply.Renewed renewed) {
+            id.failing = null;
+            id.prolong(renewed.leaseMillis(), command.sentAt());
+            id.renewal.answered(command.sentAt());
+            id.othersWait |= renewed.waiters() > 0;
+            notify(id, UseNotifier::renewed);
+        } else if (id.isHeld()) {
+            id.failing = null;
+            lose(id, ENDED, true, now);
+        } else if (id.life == Life.ENDED && reply instanceof Reply.Renewed) {
+            revive(id, 0, now);
+        } else if (id.life == Life.ENDING && id.underWay == null) {
+            id.mayBeKnown = reply == null || reply instanceof Reply.Renewed;
+            if (!id.mayBeKnown) {
+                complete(id, command.outcomeOf(id, reply, store.client(), now)); // it was lost before it was released
+            }
+        }
+    }
+
+    /** Notifies the listeners of all holds of the id, of which each is a use of its own. */
+    private void notify(Id id, Consumer<UseNotifier> renewal) {
+        List<Hold> its = holds.of(id);
+        afterwards(() -> its.forEach(hold -> hold.waiter().report(renewal)));
+    }
+
+    private void onDowngraded(Id id, @Nullable Reply reply, Moment now) {
+        id.downgradeDue = LeaseTime.NEVER;
+        if (id.isHeld() && reply == null) {
+            id.repeatDowngrade(now);
+        } else if (id.isHeld() && reply == Reply.Plain.NOT_HOLDER) {
+            lose(id, ENDED, true, now);
+        }
+    }
+
+    private void onReleased(Id id, Command command, @Nullable Reply reply, Moment now) {
+        complete(id, reply == null ? Release.UNKNOWN : command.outcomeOf(id, reply, store.client(), now));
+        boolean mayRepeat = id.repeated || id.keptFor(now.nanos()) > 0 || engine.mayRepeatAnother();
+        if (reply != null || context.isClosed() || !mayRepeat) {
+            remove(id);
+        } else {
+            engine.countRepeated(id.repeated ? 0 : 1);
+            id.repeatRelease(now);
+        }
+    }
+
+    /** What depends on it may be code of a user. */
+    private void complete(Id id, Release release) {
+        afterwards(() -> id.released.complete(release));
+    }
+
+    // --- what the facts ask for ---------------------------------------------------------------------------------
+
+    /** May be called at any time. Called again, without an event in between, it does nothing. */
+    @Override
+    void settle(Moment now) {
+        loseWhatRanOut(now);
+        limitTurns(false);
+        serve(now);
+        limitTurns(false);
+        proceed(now);
+        boolean someLeft = giveUp(now);
+        if (refuseThoseTooMany(now) || someLeft) {
+            proceed(now);
+        }
+        reportStuck(now);
+        makeAppointment(now);
+    }
+
+    private void proceed(Moment now) {
+        endWhatNobodyNeeds(now);
+        askForFirst(now);
+        for (Id id : ids) {
+            sendWhatIsDue(id, now);
+        }
+    }
+
+    /** A grant that came too late for anybody to use it is lost, too. */
+    private void loseWhatRanOut(Moment now) {
+        for (Id id : ids) {
+            State state = id.isHeld() ? id.lease().at(now) : State.RUNNING;
+            if (state == State.OVER || state != State.RUNNING && !id.wasUsed()) {
+                lose(id, id.whyRanOut(), false, now);
+            }
+        }
+    }
+
+    /**
+     * Once other JVMs are known to wait, only those are served that wait here now, each id its part of them. Without
+     * the channel nothing would tell, so it is the same.
+     *
+     * @param begins whether somebody begins to wait
+     */
+    private void limitTurns(boolean begins) {
+        boolean waits = begins || !line.isEmpty();
+        for (Id id : ids) {
+            if (id.isUnlimited() && (id.othersWait || waits && !engine.isNotified())) {
+                List<Id> held = ids.stream().filter(Id::isHeld).toList();
+                int turn = kind == LockKind.SHARED ? 0 : Math.min(line.size(), context.localHandoffLimit());
+                id.limitHandOvers((turn + held.indexOf(id)) / held.size());
+            }
+        }
+    }
+
+    private void serve(Moment now) {
+        Waiter first = line.nextPresent();
+        for (Id id = idFor(first, now); first != null && id != null; id = idFor(first, now)) {
+            serve(first, id, now);
+            first = line.nextPresent();
+        }
+    }
+
+    private @Nullable Id idFor(@Nullable Waiter waiter, Moment now) {
+        return waiter == null || context.isClosing()
+                ? null
+                : firstId(id -> id.canServe(waiter.request().terms(), now));
+    }
+
+    private @Nullable Id firstId(Predicate<Id> which) {
+        for (Id id : ids) {
+            if (which.test(id)) {
+                return id;
+            }
+        }
+        return null;
+    }
+
+    /** The hold is in the list before its waiter sees it: who claims it may release it at once, on another thread. */
+    private void serve(Waiter waiter, Id id, Moment now) {
+        Hold hold = new Hold(context, this, id, waiter, now);
+        holds.add(hold);
+        id.lingersUntil = LeaseTime.NEVER;
+        line.decide(waiter, hold);
+    }
+
+    private void endWhatNobodyNeeds(Moment now) {
+        for (Id id : ids) {
+            boolean idle = id.isHeld() && id.holds == 0;
+            boolean lingers = idle && line.isEmpty() && id.linger(now) && !context.isClosing() && engine.isNotified();
+            if (idle && !lingers || id.life == Life.ASKED_FOR && line.isEmpty()) {
+                end(id, true, now);
+            }
+        }
+    }
+
+    /** At most one id is asked for. None is, while one has an exclusive lock and will serve the waiters. */
+    private void askForFirst(Moment now) {
+        Waiter first = line.nextPresent();
+        Id asked = asked();
+        boolean waits = asked != null
+                ? asked.refused
+                : kind == LockKind.EXCLUSIVE && firstId(id -> id.isHeld() && !id.downgraded) != null;
+        if (first == null) {
+            tooLate = null;
+        } else if (waits) {
+            if (isPatient()) {
+                openChannel();
+            }
+        } else if (asked == null && !context.isClosing()) {
+            askFor(first, now);
+        }
+    }
+
+    private void askFor(Waiter first, Moment now) {
+        Id id = new Id(engine.nextId(), first.request().terms(), first.transfer(), context, store.client());
+        id.due = now.nanos();
+        id.failing = tooLate == null ? null : new Failing(tooLate, 1, now.nanos());
+        tooLate = null;
+        register(id);
+        if (id.terms.lingerNanos() > 0) {
+            openChannel(); // only with it the lock lingers
+        }
+    }
+
+    private @Nullable Id asked() {
+        return firstId(id -> id.life == Life.ASKED_FOR);
+    }
+
+    private void openChannel() {
+        if (!engine.channel().isOpened()) {
+            afterwards(engine::openChannel);
+        }
+    }
+
+    private void sendWhatIsDue(Id id, Moment now) {
+        if (id.underWay != null) {
+            return;
+        }
+        boolean due = LeaseTime.hasCome(id.due, now.nanos());
+        if (id.isHeld()) {
+            renewIfDue(id, now);
+        } else if (id.life == Life.ASKED_FOR && due) {
+            send(Verb.ACQUIRE, List.of(id), id.refused || id.failing != null || isPatient(), null, now);
+        } else if (id.life == Life.ENDING && !id.mayBeKnown) {
+            remove(id);
+        } else if (id.life == Life.ENDING && due && !id.awaitsPredecessor()) {
+            send(Verb.RELEASE, releasedTogether(id, now), true, null, now);
+        }
+    }
+
+    /** Whether the first waiter waits for its turn. */
+    private boolean isPatient() {
+        Waiter first = line.nextPresent();
+        return first != null && !first.isLastCall();
+    }
+
+    /** A release queues the next id in the same step, if that has not been asked for. */
+    private List<Id> releasedTogether(Id id, Moment now) {
+        Id next = asked();
+        boolean plain = id.wasHeld() && !id.repeated && id.leftTo == null && id.keptFor(now.nanos()) <= 0;
+        return plain && next != null && !next.mayBeKnown && !next.refused && next.transfer == null && isPatient()
+                ? List.of(id, next)
+                : List.of(id);
+    }
+
+    private void renewIfDue(Id id, Moment now) {
+        Renewal renewal = id.renewal;
+        if (id.isDoubted(now)) {
+            renewal.doubted(now.nanos());
+        }
+        boolean due = id.terms.renew() && LeaseTime.hasCome(renewal.due(now.nanos()), now.nanos());
+        if (!id.extensions.isEmpty()) {
+            send(Verb.RENEW, List.of(id), false, id.extensions.remove(), now);
+        } else if (due && isNeeded(id, now) && renewal.isExtra(now.nanos())) {
+            renewal.join(engine.agenda, place -> onEvent(then -> renewal.take(engine.agenda, place)));
+            return;
+        } else if (due && isNeeded(id, now)) {
+            List<Id> together = renewedTogether(id, now);
+            together.forEach(each -> each.renewal.sent(now));
+            send(Verb.RENEW, together, false, null, now);
+        } else if (LeaseTime.hasCome(id.downgradeDue, now.nanos())) {
+            send(Verb.DOWNGRADE, List.of(id), false, null, now);
+        }
+        if (id.underWay == null || !renewal.hasTurn()) {
+            renewal.leave(engine.agenda);
+        }
+    }
+
+    /** All permits are renewed by one command. */
+    private List<Id> renewedTogether(Id due, Moment now) {
+        Predicate<Id> joins = id -> id.isHeld()
+                && id.underWay == null
+                && id.terms.renew()
+                && id.renewal.mayJoin(now.nanos())
+                && isNeeded(id, now);
+        return kind != LockKind.LIMITED
+                ? List.of(due)
+                : ids.stream().filter(id -> id == due || joins.test(id)).toList();
+    }
+
+    /** Whether anybody uses the lease, and not for too long. */
+    private boolean isNeeded(Id id, Moment now) {
+        boolean anyInUse = id.holds == 0;
+        for (Hold hold : holds.of(id)) {
+            anyInUse |= !hold.isHeldTooLong(now)
+                    && !hold.isRenewalStopped()
+                    && hold.waiter().canUseLock();
+        }
+        return anyInUse && !context.isClosed();
+    }
+
+    /** A waiter whose time is over gets the answer that is under way, if any. {@return whether one has left} */
+    private boolean giveUp(Moment now) {
+        if (context.isClosing()) {
+            return line.decideIf(waiter -> true, new Waiter.Failure(LockEngine.CLOSING, null, false));
+        }
+        Id asked = asked();
+        if (!line.hasLastCalls()) {
+            return false;
+        } else if (asked == null) {
+            return line.giveUp(waiter -> false, refusal(null, now));
+        }
+        Failing failing = asked.failing;
+        boolean known = isKnownToBeTaken(asked);
+        Predicate<Waiter> awaitsAnswer =
+                waiter -> waiter.isOverdue() ? !known && !waiter.isLongOverdue(now) : !known || failing != null;
+        Throwable failure = failing != null ? failing.last() : store.client().whyUnanswered();
+        return line.giveUp(
+                waiter -> asked.underWay != null && awaitsAnswer.test(waiter),
+                known && failing == null ? refusal(asked, now) : engine.noAnswer(failure));
+    }
+
+    /** Whether an answer has told that the waiters have to wait. */
+    private boolean isKnownToBeTaken(Id asked) {
+        return kind == LockKind.EXCLUSIVE ? answered : asked.refused && asked.failing == null;
+    }
+
+    /** Names the holder by the newest answer of the store, or else a hold of this JVM. */
+    private Waiter.Refused refusal(@Nullable Id asked, Moment now) {
+        Waiter.Refused byStore = asked == null ? null : asked.refusal(now);
+        if (byStore != null) {
+            return byStore;
+        }
+        for (Hold hold : holds.present()) {
+            return new Waiter.Refused(0, hold.acquisitionId(), hold.remainingLease());
+        }
+        return Waiter.Refused.HELD;
+    }
+
+    /**
+     * Refuses callers that have as many waiters before them as they allow. While an answer is under way that may serve
+     * them, it is not known whether they have to wait: the answer decides it. {@return whether one has left}
+     */
+    private boolean refuseThoseTooMany(Moment now) {
+        Id asked = asked();
+        boolean answerComes = asked != null && asked.underWay != null && !isKnownToBeTaken(asked);
+        return !answerComes && line.refuseThoseTooMany(() -> refusal(asked, now));
+    }
+
+    private void reportStuck(Moment now) {
+        for (Hold hold : holds.present()) {
+            if (hold.id().terms.renew() && hold.isHeldTooLong(now) && hold.markStuck()) {
+                afterwards(hold::reportStuck);
+            }
+        }
+    }
+
+    private void makeAppointment(Moment now) {
+        long next = LeaseTime.NEVER;
+        for (Id id : ids) {
+            next = LeaseTime.earlier(next, id.next(now.nanos()));
+        }
+        for (Hold hold : holds.present()) {
+            next = hold.id().terms.renew() ? LeaseTime.earlier(next, hold.stuckAt()) : next;
+        }
+        if (next != LeaseTime.NEVER) {
+            appointment = engine.agenda.appoint(this, appointment, next);
+        } else if (ids.isEmpty() && line.isEmpty()) {
+            engine.agenda.cancel(appointment);
+            appointment = null;
+            retired = true;
+            engine.retire(this);
+        }
+    }
+
+    // --- losses and ends ----------------------------------------------------------------------------------------
+
+    /**
+     * The lease is over although the lock was not released. A hold that was not claimed is no loss: its waiter is the
+     * first again.
+     *
+     * @param gone whether the store does not know the id any more, as far as the store has answered
+     */
+    private void lose(Id id, String reason, boolean gone, Moment now) {
+        if (id.life != Life.ASKED_FOR && !id.isHeld()) {
+            return;
+        }
+        boolean lost = false;
+        boolean offered = id.isHeld() && !id.wasUsed();
+        Waiter.Failure late = engine.noAnswer(new GrantedTooLateException(reason));
+        List<Hold> newestFirst = new ArrayList<>(holds.of(id));
+        Collections.reverse(newestFirst);
+        for (Hold hold : newestFirst) {
+            if (hold.takeBack()) {
+                offered = true;
+                line.putBack(hold.waiter(), late);
+            } else if (hold.lose(reason)) {
+                lost = true;
+                afterwards(hold::reportLoss);
+            }
+        }
+        if (offered) {
+            tooLate = late.cause();
+            line.decideLastCalls(late);
+        }
+        Throwable failure = id.isHeld() && id.failing != null ? id.failing.last() : null;
+        boolean unknown = failure != null && store.client().failureOf(failure) == StoreFailure.UNKNOWN;
+        end(id, unknown || !gone && !lost, now);
+        holds.remove(id, newestFirst);
+    }
+
+    private void end(Id id, boolean known, Moment now) {
+        id.renewal.leave(engine.agenda);
+        if (id.wasHeld()) {
+            engine.noteToken(id.lastToken());
+        }
+        id.end(known, now);
+    }
+
+    private void register(Id id) {
+        ids = ids.isEmpty()
+                ? List.of(id)
+                : Stream.concat(ids.stream(), Stream.of(id)).toList();
+        engine.register(id.text, this);
+    }
+
+    private void revive(Id id, long lastToken, Moment now) {
+        id.revive(lastToken, now);
+        register(id);
+    }
+
+    private void remove(Id id) {
+        id.life = Life.ENDED;
+        ids = ids.stream().filter(each -> each != id).toList();
+        engine.deregister(id.text, this);
+        engine.countRepeated(id.repeated ? -1 : 0);
+        id.repeated = false;
+        id.extensions.forEach(each -> afterwards(() -> each.answer().complete(Reply.Plain.NOT_HOLDER)));
+        id.extensions.clear();
+        complete(id, Release.RELEASED);
+    }
+
+    /** Something was thrown in the middle of a change. What may be half done is put in order; the facts stay. */
+    @Override
+    void heal() {
+        for (Hold hold : List.copyOf(holds.present())) {
+            if (hold.state() == Hold.State.TAKEN_BACK && hold.waiter().outcome() == hold) {
+                line.putBack(hold.waiter(), engine.noAnswer(new GrantedTooLateException(Id.RAN_OUT)));
+            } else if (hold.state() == Hold.State.LOST) {
+                afterwards(hold::reportLoss);
+            }
+        }
+        holds.heal(ids);
+        line.heal();
+        engine.agenda.cancel(appointment);
+        appointment = null;
+    }
+}
