@@ -39,7 +39,10 @@ final class KeyTracking implements PushListener {
     volatile Consumer<@Nullable String> listener = key -> {};
 
     /** The connections to which this listener was added. It stays through a reconnection. */
-    private final Set<Object> connections = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+    private final Set<Object> connections = weakSet();
+
+    /** Those on which tracking is switched on and works, unless Lettuce has reconnected one without a report. */
+    private final Set<Object> tracking = weakSet();
 
     /**
      * The epoch in which the protocol or the rights of the user did not allow tracking: a new connection may be treated
@@ -63,6 +66,15 @@ final class KeyTracking implements PushListener {
         this.due = timer.nanoTime();
     }
 
+    private static Set<Object> weakSet() {
+        return Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+    }
+
+    /** Whether keys can be tracked on the connection without switching tracking on. */
+    boolean isOn(StatefulConnection<byte[], byte[]> connection) {
+        return tracking.contains(connection);
+    }
+
     /**
      * Switches tracking on, which changes nothing if it is on already.
      *
@@ -84,19 +96,34 @@ final class KeyTracking implements PushListener {
 
     /** Makes Redis track the keys that the next command on the connection reads. */
     void trackNext(StatefulConnection<byte[], byte[]> connection) {
+        long sentIn = epoch.getAsLong();
         reportingRefusal(
-                connection,
-                ((StatefulRedisConnection<byte[], byte[]>) connection).async().clientCaching(true));
+                        connection,
+                        ((StatefulRedisConnection<byte[], byte[]>) connection).async().clientCaching(true))
+                .thenRun(() -> {
+                    if (sentIn == epoch.getAsLong()) {
+                        tracking.add(connection);
+                    }
+                });
     }
 
+    /**
+     * If tracking worked on the connection and is refused, Lettuce has reconnected to a node of a Cluster without a
+     * report. Tracking is off there, and what was tracked may have changed.
+     */
     private RedisFuture<?> reportingRefusal(Object connection, RedisFuture<String> sent) {
         long sentIn = epoch.getAsLong();
+        boolean worked = tracking.contains(connection);
         sent.whenComplete((none, failure) -> {
-            if (failure instanceof RedisCommandExecutionException) {
-                if (RedisFailure.of(failure) != StoreFailure.NOT_NOW) {
+            boolean refused = failure instanceof RedisCommandExecutionException;
+            if (refused && RedisFailure.of(failure) != StoreFailure.NOT_NOW) {
+                if (worked) {
+                    onDisconnected(connection);
+                } else {
                     refusedIn = sentIn;
                 }
             } else if (failure != null
+                    && !refused
                     && !SocketWatchdog.isClosed(connection)) { // closed by the registry, it shows nothing
                 due = timer.nanoTime() + PAUSE.toNanos();
             }
@@ -106,6 +133,7 @@ final class KeyTracking implements PushListener {
 
     /** Redis forgets with the connection what it tracked. */
     void onDisconnected(Object connection) {
+        tracking.remove(connection);
         if (connections.contains(connection)) {
             listener.accept(null);
         }

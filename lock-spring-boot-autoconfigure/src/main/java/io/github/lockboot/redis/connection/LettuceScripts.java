@@ -473,13 +473,14 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             return SlotHash.getSlot(key);
         }
 
-        /** Makes Redis track a lock that is renewed. Tracking is switched on each time: a reconnection ends it. */
+        /** Makes Redis track a lock that is renewed. Tracking is switched on once for a connection. */
         void sendOn(Link link) {
             begun = true;
             var server = script == LuaScript.RENEW && announcesChanges() ? link.to(key) : null;
-            RedisFuture<?> switchedOn = server == null ? null : tracking.switchOn(server);
+            boolean on = server != null && tracking.isOn(server);
+            RedisFuture<?> switchedOn = server == null || on ? null : tracking.switchOn(server);
             if (switchedOn == null) {
-                dispatch(link, CommandType.EVALSHA, null);
+                dispatch(link, CommandType.EVALSHA, on ? server : null);
             } else {
                 onSent(switchedOn);
                 switchedOn.whenComplete(

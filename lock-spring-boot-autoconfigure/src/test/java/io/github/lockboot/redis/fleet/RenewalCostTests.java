@@ -9,6 +9,7 @@ import io.github.lockboot.Actor;
 import io.github.lockboot.Figures;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockOptions;
+import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.TcpProxy;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.junit.jupiter.api.AfterEach;
@@ -39,20 +40,29 @@ class RenewalCostTests {
         for (CompletableFuture<Lease> lease : held) {
             Actor.get(lease);
         }
+        Actor.await("each was renewed, so that Redis tracks it", () -> calls("client|caching") >= LOCKS);
         fleet.server().command("CONFIG", "RESETSTAT");
         long chunks = proxy.requestChunks();
         long start = System.nanoTime();
         Actor.pass(Duration.ofSeconds(SECONDS)); // nothing happens but renewals, which are what is counted
-        long renewals = fleet.server().probe().commandCalls().getOrDefault("evalsha", 0L);
+        long renewals = calls("evalsha");
         long roundTrips = proxy.requestChunks() - chunks;
         long seconds = Figures.millisSince(start) / 1_000 + 1;
         Figures.report(
                 "%d idle locks, ttl 30 s: %d renewals in %d s, in %d pieces", LOCKS, renewals, SECONDS, roundTrips);
         assertThat(renewals).isBetween((long) LOCKS, 110L * seconds);
+        assertThat(calls("client|caching")).isLessThanOrEqualTo(110L * seconds);
+        assertThat(calls("client|tracking")).isZero();
         for (CompletableFuture<Lease> lease : held) {
             assertThat(lease.join().isValid()).isTrue();
             lease.join().close();
         }
         fleet.awaitNothingLeft();
+    }
+
+    private long calls(String command) {
+        try (RedisProbe probe = fleet.server().probe()) {
+            return probe.commandCalls().getOrDefault(command, 0L);
+        }
     }
 }
