@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * How long a holder believes in a lock that Redis has lost. It measures, so it runs only when asked for: see
- * {@code docs/reliability.md}.
+ * {@code docs/evidence/reliability.md}.
  */
 @Tag("loss-latency")
 class LossLatencyTests {

@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-/** What locks take of a Cluster of six masters: the figures that docs/scale.md multiplies. */
+/** What locks take of a Cluster of six masters: the figures that docs/evidence/scale.md multiplies. */
 @Tag("full")
 class ScaleOnClusterTests {
 

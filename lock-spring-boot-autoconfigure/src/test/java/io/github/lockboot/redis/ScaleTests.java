@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What a lock takes of the network and of memory: the figures that docs/scale.md multiplies. {@link Figures} has them
+ * What a lock takes of the network and of memory: the figures that docs/evidence/scale.md multiplies. {@link Figures} has them
  * all.
  */
 @Tag("full")

@@ -50,7 +50,7 @@ class VersionsTests {
 
     @Test
     void theTableOfCompatibilityIsOfTheseVersions() throws IOException {
-        assertThat(Page.read(Page.ROOT.resolve("docs/compatibility.md")).lines())
+        assertThat(Page.read(Page.ROOT.resolve("docs/evidence/compatibility.md")).lines())
                 .contains("| | Spring Boot " + String.join(" | ", lines()) + " |");
     }
 
@@ -109,7 +109,7 @@ class VersionsTests {
             }
         }
         for (String language : List.of("", ".zh-CN")) {
-            String comparison = Files.readString(Page.ROOT.resolve("docs/comparison" + language + ".md"));
+            String comparison = Files.readString(Page.ROOT.resolve("docs/evidence/comparison" + language + ".md"));
             for (Map.Entry<String, String> one : PEERS.entrySet()) {
                 assertThat(comparison)
                         .contains(one.getKey() + " "

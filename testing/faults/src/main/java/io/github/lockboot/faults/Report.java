@@ -17,7 +17,7 @@ import io.github.lockboot.harness.Markdown;
 final class Report {
 
     private static final Path RESULTS = Path.of("results", "results.tsv");
-    static final Path DOCUMENT = Path.of("..", "..", "docs", "reliability.md");
+    static final Path DOCUMENT = Path.of("..", "..", "docs", "evidence", "reliability.md");
     private static final String HEAD = String.join(
             "\t",
             "fault",

@@ -20,7 +20,7 @@ final class SoakPage {
                 # %d minutes of faults on the same processes
 
                 Written by `./mvnw -Pfaults verify -Dsoak=%dm -Dseed=%d`. What happens, and what counts as a violation:
-                [docs/reliability.md](../../../docs/reliability.md#long-runs).
+                [docs/evidence/reliability.md](../../../docs/evidence/reliability.md#long-runs).
 
                 %s
                 | | |

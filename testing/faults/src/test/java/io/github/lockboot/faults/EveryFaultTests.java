@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The whole suite, which writes what came of it into {@code results} and {@code docs/reliability.md}. {@code -Dfault=}
+ * The whole suite, which writes what came of it into {@code results} and {@code docs/evidence/reliability.md}. {@code -Dfault=}
  * and {@code -Dcontestant=} choose one, {@code -Druns=} says how often, {@code -Dseed=} repeats, {@code -Dlanes=} says
  * how many side by side.
  */

@@ -51,7 +51,7 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** What docs/comparison.md says of this library and of others: a group of tests for each row of its table that can be run. */
+/** What docs/evidence/comparison.md says of this library and of others: a group of tests for each row of its table that can be run. */
 class ComparisonTests {
 
     private static final Duration LEASE = Duration.ofSeconds(1);

@@ -49,7 +49,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-/** The rows of docs/comparison.md about replicas, several instances and transactions; {@link ComparisonTests} has the others. */
+/** The rows of docs/evidence/comparison.md about replicas, several instances and transactions; {@link ComparisonTests} has the others. */
 class FleetComparisonTests {
 
     private static final Duration LEASE = Duration.ofSeconds(1);
@@ -244,7 +244,7 @@ class FleetComparisonTests {
         }
     }
 
-    /** Features for which docs/comparison.md names other libraries. */
+    /** Features for which docs/evidence/comparison.md names other libraries. */
     @Nested
     class NotHere {
 
