@@ -29,7 +29,7 @@ import org.springframework.messaging.MessageChannel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What docs/recipes.md shows of Spring Integration: its aggregator and its leader run on locks of this library. */
+/** What docs/migration/spring-integration.md shows: its aggregator and its leader run on locks of this library. */
 class IntegrationLocksTests extends OnRedis {
 
     @Autowired

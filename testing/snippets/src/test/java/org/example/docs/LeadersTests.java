@@ -25,7 +25,7 @@ import org.springframework.stereotype.Component;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/** What docs/leaders.md shows. */
+/** What docs/jobs.md shows of leaders. */
 @SpringBootTest(
         webEnvironment = SpringBootTest.WebEnvironment.NONE,
         properties = {"spring.main.banner-mode=off", "lock.type=memory"})

@@ -45,7 +45,7 @@ import org.springframework.scheduling.annotation.Scheduled;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What docs/jobs.md says of ShedLock, with its own jar: a lock provider, and each step of a migration. */
+/** What docs/migration/shedlock.md says, with its own jar: a lock provider, and each step of a migration. */
 class ShedLockTests {
 
     private static final String OF_SHED_LOCK = "job-lock:default:";
