@@ -15,7 +15,7 @@ import org.springframework.test.context.TestPropertySource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What docs/cache.md shows. */
+/** What docs/guards.md shows of a cache. */
 @TestPropertySource(properties = "spring.config.location=classpath:snippets/cache.yml")
 class CacheTests extends OnRedis {
 
