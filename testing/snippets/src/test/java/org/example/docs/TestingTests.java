@@ -71,6 +71,14 @@ class TestingTests {
         stolen.close();
     }
     // end::steal
+
+    // tag::unit
+    @Test
+    void aUnitTestNeedsNothing() {
+        LabelService labels = new LabelService(); // without a proxy, so without the lock of its method
+        assertThat(labels.print("7")).isEqualTo("label 7");
+    }
+    // end::unit
 }
 
 // tag::spring
@@ -185,6 +193,14 @@ class SubmitTests {
     // tag::refused
 }
 // end::refused
+
+class LabelService {
+
+    @DistributedLock(name = "label", key = "#id")
+    public String print(String id) {
+        return "label " + id;
+    }
+}
 
 class SubmitService {
 
