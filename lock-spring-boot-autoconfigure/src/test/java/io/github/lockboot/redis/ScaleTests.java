@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What a lock takes of the network and of memory: the figures that docs/evidence/scale.md multiplies. {@link Figures} has them
- * all.
+ * What a lock takes of the network and of memory: the figures that docs/evidence/scale.md multiplies. {@link Figures}
+ * has them all.
  */
 @Tag("full")
 class ScaleTests extends OnOneServer {

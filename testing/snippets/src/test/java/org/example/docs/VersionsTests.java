@@ -50,7 +50,8 @@ class VersionsTests {
 
     @Test
     void theTableOfCompatibilityIsOfTheseVersions() throws IOException {
-        assertThat(Page.read(Page.ROOT.resolve("docs/evidence/compatibility.md")).lines())
+        assertThat(Page.read(Page.ROOT.resolve("docs/evidence/compatibility.md"))
+                        .lines())
                 .contains("| | Spring Boot " + String.join(" | ", lines()) + " |");
     }
 

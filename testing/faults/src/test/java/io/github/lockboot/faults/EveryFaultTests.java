@@ -15,9 +15,9 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The whole suite, which writes what came of it into {@code results} and {@code docs/evidence/reliability.md}. {@code -Dfault=}
- * and {@code -Dcontestant=} choose one, {@code -Druns=} says how often, {@code -Dseed=} repeats, {@code -Dlanes=} says
- * how many side by side.
+ * The whole suite, which writes what came of it into {@code results} and {@code docs/evidence/reliability.md}.
+ * {@code -Dfault=} and {@code -Dcontestant=} choose one, {@code -Druns=} says how often, {@code -Dseed=} repeats,
+ * {@code -Dlanes=} says how many side by side.
  */
 @Tag("every-fault")
 class EveryFaultTests {
