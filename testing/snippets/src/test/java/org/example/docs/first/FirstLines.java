@@ -36,7 +36,7 @@ abstract class FirstLines {
     private LockTemplate template;
 
     /** Calls the bean of the README. */
-    abstract String grab(String redPacketId, String openid);
+    abstract String pay(String orderId);
 
     @DynamicPropertySource
     static void redisIsHere(DynamicPropertyRegistry properties) {
@@ -45,26 +45,25 @@ abstract class FirstLines {
 
     @Test
     void theMethodRunsUnderTheLockOfItsKey() throws Exception {
-        CompletableFuture<String> grabbed = template.execute("packet:o1p1", () -> {
-            CompletableFuture<String> other = CompletableFuture.supplyAsync(() -> grab("p1", "o1"));
+        CompletableFuture<String> paid = template.execute("order:o1", () -> {
+            CompletableFuture<String> other = CompletableFuture.supplyAsync(() -> pay("o1"));
             Thread.sleep(200);
             assertThat(other).isNotDone();
-            assertThat(grab("p1", "o2")).isEqualTo("o2 opens p1");
+            assertThat(pay("o2")).isEqualTo("o2 is paid");
             return other;
         });
-        assertThat(grabbed.get(10, TimeUnit.SECONDS)).isEqualTo("o1 opens p1");
+        assertThat(paid.get(10, TimeUnit.SECONDS)).isEqualTo("o1 is paid");
     }
 
-    /** The lock lets one call in at a time; that a packet is opened once is up to the method. */
+    /** The lock lets one call in at a time; that an order is paid once is up to the method. */
     @Test
     void ofThreeClicksEachRuns() {
-        List<CompletableFuture<String>> clicks = Stream.generate(
-                        () -> CompletableFuture.supplyAsync(() -> grab("p1", "o1")))
+        List<CompletableFuture<String>> clicks = Stream.generate(() -> CompletableFuture.supplyAsync(() -> pay("o1")))
                 .limit(3)
                 .toList();
         assertThat(clicks)
                 .allSatisfy(click ->
-                        assertThat(click).succeedsWithin(Duration.ofSeconds(60)).isEqualTo("o1 opens p1"));
+                        assertThat(click).succeedsWithin(Duration.ofSeconds(60)).isEqualTo("o1 is paid"));
     }
 
     @Configuration(proxyBeanMethods = false)
