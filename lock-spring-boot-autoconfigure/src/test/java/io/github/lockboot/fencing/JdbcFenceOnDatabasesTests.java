@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /** The fence in transactions of real databases. */
 class JdbcFenceOnDatabasesTests {
 
-    /** As docs/fencing.md gives it for MySQL and MariaDB. */
+    /** As docs/transactions.md gives it for MySQL and MariaDB. */
     private static final String BINARY_NAMES = "alter table lock_fence modify name varbinary(1020) not null";
 
     private final Actor other = new Actor();

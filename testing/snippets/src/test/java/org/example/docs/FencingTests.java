@@ -29,7 +29,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/** What docs/fencing.md shows, with a holder that was paused for too long. */
+/** What docs/transactions.md shows of fencing, with a holder that was paused for too long. */
 @TestPropertySource(properties = "spring.datasource.url=jdbc:h2:mem:fencing;DB_CLOSE_DELAY=-1")
 class FencingTests extends OnRedis {
 

@@ -26,7 +26,7 @@ import org.springframework.stereotype.Component;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/** What docs/leases.md shows: here a lock is lost because somebody deletes its key. */
+/** What docs/api.md shows of leases and their loss: here a lock is lost because somebody deletes its key. */
 class LeasesTests extends OnRedis {
 
     @Autowired

@@ -17,7 +17,7 @@ import org.springframework.context.annotation.Import;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/** What docs/waiting.md shows of queues that refuse, or coalesce. */
+/** What docs/annotation.md shows of queues that refuse, or coalesce. */
 class MaxWaitingTests extends OnRedis {
 
     @Autowired

@@ -22,7 +22,7 @@ import reactor.core.publisher.Mono;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/** What docs/reactive.md shows. */
+/** What docs/api.md shows of reactive and asynchronous methods. */
 class ReactiveTests extends OnRedis {
 
     private static final Duration LONG = Duration.ofSeconds(60);

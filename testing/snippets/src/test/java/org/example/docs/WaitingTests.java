@@ -19,7 +19,7 @@ import org.springframework.context.annotation.Configuration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What docs/waiting.md shows. */
+/** How docs/annotation.md says that callers wait. */
 class WaitingTests extends OnRedis {
 
     @Test
