@@ -69,10 +69,15 @@ function route(at) {
   return '/' + at.replace(/(^|\/)index\.md$/, '$1').replace(/\.md$/, '')
 }
 
+const isChinese = (file) => file.endsWith(CHINESE)
+
 /** Why a reader would open a page, by the tables of the lists of contents. */
 const reasons = new Map()
 
-/** The pages that a list of contents names, by its headings, each where it is named first. */
+/**
+ * The pages that a list of contents names, by its headings, each where it is named first. What stands above the first
+ * heading is for readers, and sorts only those in Chinese.
+ */
 function contents(list, first) {
   const seen = new Set()
   const groups = [{ text: first, files: [] }]
@@ -83,7 +88,8 @@ function contents(list, first) {
     }
     for (const link of line.matchAll(LINK)) {
       const file = path.posix.normalize(path.posix.join(path.posix.dirname(list), link[2].replace(/#.*/, '')))
-      if (file.startsWith('docs/') && pages.has(file) && file !== list && !seen.has(file)) {
+      const above = groups.length === 1 && !isChinese(file)
+      if (file.startsWith('docs/') && pages.has(file) && file !== list && !seen.has(file) && !above) {
         seen.add(file)
         groups.at(-1).files.push(file)
         const wish = /^\| ([^|[]+) \| \[/.exec(line)
@@ -96,7 +102,6 @@ function contents(list, first) {
   return groups.filter((group) => group.files.length > 0)
 }
 
-const isChinese = (file) => file.endsWith(CHINESE)
 const twin = (file) => file.replace(/\.md$/, CHINESE)
 const of = (list, first, language) =>
   contents(list, first)
