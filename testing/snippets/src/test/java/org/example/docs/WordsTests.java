@@ -73,14 +73,17 @@ class WordsTests {
         assertThat(words.values().stream().mapToInt(Integer::intValue).sum())
                 .as("words of the guide: %s", words)
                 .isLessThanOrEqualTo(GUIDE);
-        assertThat(words).as("what one reads in one go").allSatisfy((page, number) -> assertThat(number)
-                .isLessThanOrEqualTo(PAGE));
+        assertThat(words)
+                .as("what one reads in one go")
+                .allSatisfy((page, number) -> assertThat(number).isLessThanOrEqualTo(PAGE));
     }
 
     /** Who replaces one library reads one of them. */
     @Test
     void aPageOfTheMigrationIsShort() {
-        assertThat(Page.all().stream().map(Page::file).filter(file -> file.startsWith(LIST.resolveSibling("migration"))))
+        assertThat(Page.all().stream()
+                        .map(Page::file)
+                        .filter(file -> file.startsWith(LIST.resolveSibling("migration"))))
                 .isNotEmpty()
                 .filteredOn(file -> !file.toString().contains("zh-CN"))
                 .allSatisfy(file -> assertThat(words(file)).isLessThanOrEqualTo(MIGRATION));

@@ -248,8 +248,8 @@ class Receipts {
 
     Receipt charge(String orderId) {
         Thread.yield();
-        int number = charged.computeIfAbsent(orderId, first -> new AtomicInteger())
-                .incrementAndGet();
+        int number =
+                charged.computeIfAbsent(orderId, first -> new AtomicInteger()).incrementAndGet();
         Receipt receipt = new Receipt(orderId, number);
         all.put(orderId, receipt);
         return receipt;
