@@ -3,6 +3,7 @@ package org.example.docs;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.NoSuchElementException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -22,6 +23,7 @@ import org.springframework.stereotype.Component;
 import org.springframework.stereotype.Service;
 import org.springframework.test.context.TestPropertySource;
 import reactor.core.publisher.Mono;
+import reactor.util.context.Context;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -38,6 +40,9 @@ class TenantTests extends OnRedis {
 
     @Autowired
     private Invoices invoices;
+
+    @Autowired
+    private ReactiveInvoices reactive;
 
     @Test
     void applicationsWithOtherPrefixesHaveOtherLocks() throws Exception {
@@ -82,10 +87,19 @@ class TenantTests extends OnRedis {
         assertThatIllegalArgumentException().isThrownBy(() -> made.get(0).block(LONG));
     }
 
+    @Test
+    void theTenantOfAReactiveCallIsAParameter() {
+        Mono<String> red = reactive.issue("10").contextWrite(Context.of("tenant", "red"));
+        Mono<String> blue = reactive.issue("10").contextWrite(Context.of("tenant", "blue"));
+        assertThat(Mono.zip(red, blue).block(LONG)).containsExactly("invoice:red:10", "invoice:blue:10");
+        assertThatExceptionOfType(NoSuchElementException.class)
+                .isThrownBy(() -> reactive.issue("10").block(LONG));
+    }
+
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
     @EnableAsync
-    @Import({Tenant.class, Invoices.class})
+    @Import({Tenant.class, Invoices.class, ReactiveInvoices.class, TenantInvoices.class})
     static class Application {}
 }
 
@@ -154,3 +168,40 @@ class Invoices {
     // tag::tenant
 }
 // end::tenant
+
+// tag::reactive
+@Service
+class ReactiveInvoices {
+
+    private final TenantInvoices invoices;
+
+    ReactiveInvoices(TenantInvoices invoices) {
+        this.invoices = invoices;
+    }
+
+    public Mono<String> issue(String number) { // a WebFilter has written the tenant into the context
+        return Mono.deferContextual(context -> invoices.issue(context.get("tenant"), number));
+    }
+}
+
+@Service
+class TenantInvoices {
+
+    @DistributedLock(
+            name = "invoice",
+            key = {"#tenant", "#number"})
+    public Mono<String> issue(String tenant, String number) {
+        return write(tenant, number);
+    }
+    // end::reactive
+
+    private static Mono<String> write(String tenant, String number) {
+        return Mono.deferContextual(context -> {
+            assertThat(context.<String>get("tenant")).isEqualTo(tenant);
+            assertThat(number).isNotEmpty();
+            return Mono.just(context.get(LockContext.class).name());
+        });
+    }
+    // tag::reactive
+}
+// end::reactive
