@@ -98,9 +98,10 @@ class Editing {
             .withWaitTime(Duration.ZERO);
 
     String open(int document, String user) throws InterruptedException { // refused: show the column editor
-        Lease lease = locks.acquire("edit:" + document, EDIT);
-        jdbc.update("update document set editor = ? where id = ?", user, document);
-        return lease.handOver(); // the page keeps it, and gets a new one every minute
+        try (Lease lease = locks.acquire("edit:" + document, EDIT)) {
+            jdbc.update("update document set editor = ? where id = ?", user, document);
+            return lease.handOver(); // the page keeps it, and gets a new one every minute; then close does nothing
+        }
     }
 
     String stillEditing(String claim) throws InterruptedException {

@@ -69,6 +69,9 @@ class OwnAspectTests extends OnRedis {
     private Coupons coupons;
 
     @Autowired
+    private CouponsOfBoth both;
+
+    @Autowired
     private JdbcTemplate jdbc;
 
     @Autowired
@@ -154,10 +157,11 @@ class OwnAspectTests extends OnRedis {
 
     @Test
     void aReleaseWithBothExcludesInstancesOfBothSides() throws Exception {
-        coupons.takeWithBoth("a", () -> {
+        CouponsOfBoth.meanwhile = () -> {
             assertThat(redis("EXISTS", "LOCK:a")).isEqualTo(1L);
             assertThat(redis("EXISTS", "lock:coupon:a")).isEqualTo(1L);
-        });
+        };
+        both.take("a");
         assertThat(left("a")).isEqualTo(9);
     }
 
@@ -181,7 +185,7 @@ class OwnAspectTests extends OnRedis {
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
     @EnableAspectJAutoProxy(proxyTargetClass = true)
-    @Import({Campaign.class, OwnCoupons.class, Coupons.class, OwnLockAspect.class, NewTransaction.class})
+    @Import({Campaign.class, OwnCoupons.class, Coupons.class, CouponsOfBoth.class, OwnLockAspect.class, NewTransaction.class})
     static class Application {
 
         @Bean(destroyMethod = "shutdown")
@@ -311,17 +315,6 @@ class Coupons {
         meanwhile.run();
     }
 
-    // tag::both
-    @DistributedLock(name = "coupon", key = "#id", waitTime = "5s")
-    @OwnLock(key = "#id")
-    public void takeWithBoth(String id, Runnable meanwhile) {
-        // end::both
-        jdbc.update("update coupon set amount = amount - 1 where id = ?", id);
-        meanwhile.run();
-        // tag::both
-    }
-    // end::both
-
     @DistributedLock(name = "coupon", key = "#id")
     @Transactional(propagation = Propagation.REQUIRES_NEW)
     public void takeAnew(String id) {
@@ -334,6 +327,28 @@ class Coupons {
         int amount = jdbc.queryForObject("select amount from coupon where id = ?", Integer.class, id);
         jdbc.update("update coupon set amount = ? where id = ?", amount - 1, id);
     }
+}
+
+class CouponsOfBoth {
+
+    static Runnable meanwhile = () -> {};
+
+    private final JdbcTemplate jdbc;
+
+    CouponsOfBoth(JdbcTemplate jdbc) {
+        this.jdbc = jdbc;
+    }
+
+    // tag::both
+    @DistributedLock(name = "coupon", key = "#id", waitTime = "5s")
+    @OwnLock(key = "#id")
+    public void take(String id) {
+        // end::both
+        meanwhile.run();
+        // tag::both
+        jdbc.update("update coupon set amount = amount - 1 where id = ?", id);
+    }
+    // end::both
 }
 
 /** Calls them inside a transaction, two callers at the same time. */
