@@ -63,6 +63,15 @@ abstract class HandOverContract extends TwoInstances {
     }
 
     @Test
+    void aCallerThatDoesNotWaitTakesItOver() throws Exception {
+        Lease lease = lease(kind);
+        Lease taken = otherRegistry().takeOver(lease.handOver(), kind.withWaitTime(Duration.ZERO));
+        assertThat(taken.fencingToken()).isEqualTo(lease.fencingToken());
+        taken.close();
+        assertFree();
+    }
+
+    @Test
     void itMayComeBackAndBeHandedOverAgain() throws Exception {
         Lease lease = lease(kind);
         long token = lease.fencingToken();

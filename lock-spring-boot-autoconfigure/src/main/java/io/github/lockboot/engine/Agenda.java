@@ -2,6 +2,7 @@ package io.github.lockboot.engine;
 
 import java.util.Comparator;
 import java.util.Iterator;
+import java.util.List;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -139,9 +140,11 @@ final class Agenda {
         }
         try {
             long now = now();
-            for (Entry due = first(); due != null && due.at <= now; due = first()) {
-                appointments.remove(due);
-                due.called.call(due);
+            // A copy: what is appointed meanwhile belongs to the next round.
+            for (Entry due : List.copyOf(appointments.headSet(new Entry(none -> {}, now, Long.MAX_VALUE)))) {
+                if (appointments.remove(due)) {
+                    due.called.call(due);
+                }
             }
             while (mayMoveOn()) {
                 Entry first = line.pollFirst();

@@ -395,7 +395,7 @@ public final class EngineContext {
             try {
                 effect.run();
             } catch (Throwable failure) {
-                Failures.log("after a change of a lock", failure);
+                Failures.log("in the queue of a lock", failure);
             }
         }
 

@@ -199,9 +199,15 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         return waiter.request().maxHoldNanos() > 0 && now.nanos() - tooLongAt() >= 0;
     }
 
-    /** When it has to be reported; NEVER if it has been, or has no maximum hold. */
-    long stuckAt() {
-        return stuck || waiter.request().maxHoldNanos() == 0 ? LeaseTime.NEVER : tooLongAt();
+    /**
+     * When it has to be reported; NEVER if it has been, or has no maximum hold. One that has not been claimed by then
+     * is looked at again in a second.
+     */
+    long stuckAt(Moment now) {
+        if (stuck || waiter.request().maxHoldNanos() == 0) {
+            return LeaseTime.NEVER;
+        }
+        return isHeldTooLong(now) ? now.nanos() + TimeUnit.SECONDS.toNanos(1) : tooLongAt();
     }
 
     private long tooLongAt() {
@@ -397,7 +403,9 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
             releaser.endLapsed();
         }
         if (state() == State.LOST) {
-            context.lost().remove(this);
+            if (counts.get() == 0) {
+                context.lost().remove(this);
+            }
             throw lostException();
         }
         if (before == once) {

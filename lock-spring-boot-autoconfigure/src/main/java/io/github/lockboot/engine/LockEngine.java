@@ -405,6 +405,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     void register(String id, Name name) {
         namesById.put(id, name);
+        onceASecond.start();
     }
 
     void deregister(String id, Name name) {

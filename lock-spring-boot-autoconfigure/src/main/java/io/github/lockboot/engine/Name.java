@@ -668,6 +668,8 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
         boolean due = id.terms.renew() && LeaseTime.hasCome(renewal.due(now.nanos()), now.nanos());
         if (!id.extensions.isEmpty()) {
             send(Verb.RENEW, List.of(id), false, id.extensions.remove(), now);
+        } else if (LeaseTime.hasCome(id.downgradeDue, now.nanos())) {
+            send(Verb.DOWNGRADE, List.of(id), false, null, now);
         } else if (due && isNeeded(id, now) && renewal.isExtra(now.nanos())) {
             renewal.join(engine.agenda, place -> onEvent(then -> renewal.take(engine.agenda, place)));
             return;
@@ -675,8 +677,6 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
             List<Id> together = renewedTogether(id, now);
             together.forEach(each -> each.renewal.sent(now));
             send(Verb.RENEW, together, false, null, now);
-        } else if (LeaseTime.hasCome(id.downgradeDue, now.nanos())) {
-            send(Verb.DOWNGRADE, List.of(id), false, null, now);
         }
         if (id.underWay == null || !renewal.hasTurn()) {
             renewal.leave(engine.agenda);
@@ -729,7 +729,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
 
     /** Whether an answer has told that the waiters have to wait. */
     private boolean isKnownToBeTaken(Id asked) {
-        return kind == LockKind.EXCLUSIVE ? answered : asked.refused && asked.failing == null;
+        return kind == LockKind.EXCLUSIVE && asked.transfer == null ? answered : asked.refused && asked.failing == null;
     }
 
     /** Names the holder by the newest answer of the store, or else a hold of this JVM. */
@@ -768,7 +768,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
             next = LeaseTime.earlier(next, id.next(now.nanos()));
         }
         for (Hold hold : holds.present()) {
-            next = hold.id().terms.renew() ? LeaseTime.earlier(next, hold.stuckAt()) : next;
+            next = hold.id().terms.renew() ? LeaseTime.earlier(next, hold.stuckAt(now)) : next;
         }
         if (next != LeaseTime.NEVER) {
             appointment = engine.agenda.appoint(this, appointment, next);

@@ -11,6 +11,7 @@ import io.github.lockboot.redis.protocol.Kind;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -341,5 +342,16 @@ class AnnouncedChangeTests {
         Sent renewal = scripted.next("renew");
         renewal.answer(Reply.Plain.NOT_HOLDER);
         assertThat(lease.isValid()).isFalse();
+    }
+
+    @Test
+    @Timeout(60)
+    void aDowngradeDoesNotWaitForTheTurnOfAnExtraRenewal() {
+        Lease lease = watched();
+        scripted.engine.onChanged(KEY); // the timer, by which the turn comes, has not run
+        scripted.engine.name(LockKind.EXCLUSIVE, NAME).downgrade(Hold.of(lease));
+        scripted.next("downgrade").answer(new Reply.Renewed(TTL.toMillis(), 0));
+        scripted.timer.tick(Duration.ZERO);
+        renew();
     }
 }

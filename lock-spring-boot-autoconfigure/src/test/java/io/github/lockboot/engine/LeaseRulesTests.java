@@ -1,6 +1,7 @@
 package io.github.lockboot.engine;
 
 import java.time.Duration;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 import static io.github.lockboot.engine.ScriptedEngine.NAME;
 import static io.github.lockboot.engine.ScriptedEngine.TTL;
@@ -338,5 +340,19 @@ class LeaseRulesTests {
                     .withCauseInstanceOf(LockUnavailableException.class);
             release(lease);
         }
+    }
+
+    @Test
+    @Timeout(60)
+    void aHoldThatNobodyClaimsBeforeItsMaximumHoldKeepsNoThreadBusy() throws Exception {
+        Terms terms = Terms.exclusive(30_000, true);
+        LockRequest request = new LockRequest(
+                NAME, null, terms, 0, Duration.ofSeconds(2).toNanos(), true, false, LockRequest.ANY_NUMBER);
+        Callable<Lease> answer = scripted.engine.attempt(request.attempted(), true);
+        scripted.next("acquire").answer(new Reply.Granted(5, 30_000, 0));
+        scripted.timer.tick(Duration.ofSeconds(3));
+        assertThat(answer.call()).isNull(); // the thread has the lock
+        assertThat(scripted.engine.heldBy(Thread.currentThread(), NAME, LockKind.EXCLUSIVE))
+                .isNotNull();
     }
 }

@@ -99,7 +99,9 @@ final class KeyTracking implements PushListener {
         long sentIn = epoch.getAsLong();
         reportingRefusal(
                         connection,
-                        ((StatefulRedisConnection<byte[], byte[]>) connection).async().clientCaching(true))
+                        ((StatefulRedisConnection<byte[], byte[]>) connection)
+                                .async()
+                                .clientCaching(true))
                 .thenRun(() -> {
                     if (sentIn == epoch.getAsLong()) {
                         tracking.add(connection);

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.github.lockboot.engine.ManualTimer;
-import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.ConnectionState;
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.StatefulRedisConnectionImpl;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
@@ -116,8 +116,7 @@ class KeyTrackingTests {
     @Test
     void aCommandThatIsSentAgainOnTheNextConnectionDoesNotEndTrackingThere() {
         epoch.incrementAndGet();
-        sent.completeExceptionally(
-                new RedisCommandExecutionException(NOT_TRACKING));
+        sent.completeExceptionally(new RedisCommandExecutionException(NOT_TRACKING));
         assertThat(isPossible()).isTrue();
     }
 
