@@ -21,7 +21,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-/** What docs/recipes.md shows of a document that one user edits: each request of the page may reach another instance. */
+/**
+ * What docs/recipes.md shows of a document that one user edits: each request of the page may reach another instance.
+ */
 @TestPropertySource(properties = "spring.datasource.url=jdbc:h2:mem:editing;DB_CLOSE_DELAY=-1")
 class EditingTests extends OnRedis {
 

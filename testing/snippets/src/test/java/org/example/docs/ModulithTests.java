@@ -122,9 +122,7 @@ class Republication {
     // end::modulith
     private final Duration age;
 
-    Republication(
-            IncompleteEventPublications events,
-            @Value("${older-than}") Duration age) {
+    Republication(IncompleteEventPublications events, @Value("${older-than}") Duration age) {
         this.events = events;
         this.age = age;
     }

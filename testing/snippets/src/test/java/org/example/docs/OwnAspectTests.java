@@ -141,10 +141,11 @@ class OwnAspectTests extends OnRedis {
 
     @Test
     void theAnnotationRollsBackAfterItsLeaseHasEnded() {
-        assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> coupons.takeSlowly("a", () -> {
-            redis("DEL", "lock:coupon-slow:a");
-            Await.until("the loss", () -> !LockContext.current().isValid());
-        }));
+        assertThatExceptionOfType(LockLostException.class)
+                .isThrownBy(() -> coupons.takeSlowly("a", () -> {
+                    redis("DEL", "lock:coupon-slow:a");
+                    Await.until("the loss", () -> !LockContext.current().isValid());
+                }));
         assertThat(left("a")).isEqualTo(10);
     }
 
@@ -185,7 +186,14 @@ class OwnAspectTests extends OnRedis {
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
     @EnableAspectJAutoProxy(proxyTargetClass = true)
-    @Import({Campaign.class, OwnCoupons.class, Coupons.class, CouponsOfBoth.class, OwnLockAspect.class, NewTransaction.class})
+    @Import({
+        Campaign.class,
+        OwnCoupons.class,
+        Coupons.class,
+        CouponsOfBoth.class,
+        OwnLockAspect.class,
+        NewTransaction.class
+    })
     static class Application {
 
         @Bean(destroyMethod = "shutdown")
