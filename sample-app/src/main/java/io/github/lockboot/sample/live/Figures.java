@@ -2,6 +2,7 @@ package io.github.lockboot.sample.live;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 
 import org.springframework.data.redis.core.HashOperations;
@@ -18,6 +19,9 @@ import static java.util.Objects.requireNonNull;
 public class Figures {
 
     private static final String AT_ONCE = "at once:";
+    private static final String LAST = "last at";
+    private static final String LONGEST = "longest standstill";
+    private static final String END = "ended at";
     private static final Duration LONGEST_STAY = Duration.ofSeconds(30);
 
     private final StringRedisTemplate redis;
@@ -67,6 +71,34 @@ public class Figures {
             redis.opsForZSet().remove(insideKey(key), me);
         }
     }
+
+    /** Notes that something has happened now, for {@link #standstill}. */
+    public void happened(String key) {
+        long longest = standstill(key).longestMillis();
+        hashes.putAll(key, Map.of(LONGEST, String.valueOf(longest), LAST, String.valueOf(System.currentTimeMillis())));
+        redis.expire(key, Duration.ofDays(1));
+    }
+
+    /** Notes that nothing more will happen. */
+    public void ended(String key) {
+        hashes.put(key, END, String.valueOf(System.currentTimeMillis()));
+    }
+
+    /** How long nothing happened, until now or until the end. */
+    public Standstill standstill(String key) {
+        List<Long> times = hashes.multiGet(key, List.of(LAST, END, LONGEST)).stream()
+                .map(time -> time == null ? 0 : Long.parseLong(time))
+                .toList();
+        long until = times.get(1) > 0 ? times.get(1) : System.currentTimeMillis();
+        long current = times.get(0) > 0 ? Math.max(0, until - times.get(0)) : 0;
+        return new Standstill(current, Math.max(current, times.get(2)));
+    }
+
+    /**
+     * @param currentMillis since the last time that something happened
+     * @param longestMillis between two such times, or since the last one
+     */
+    public record Standstill(long currentMillis, long longestMillis) {}
 
     /** How many callers there were inside at the same time. */
     public long mostAtOnce(String key) {

@@ -41,18 +41,27 @@ class Live {
     private final LockReader locks;
     private final Waits waits;
     private final EventLog events;
+    private final SecondInstance second;
     private final List<Scenario> scenarios;
     private final Set<LivePage> pages = ConcurrentHashMap.newKeySet();
     private final ScheduledExecutorService pulse = Executors.newSingleThreadScheduledExecutor();
     private final ExecutorService senders = Executors.newCachedThreadPool();
     private volatile boolean closed;
 
-    Live(Instances instances, Loads loads, LockReader locks, Waits waits, EventLog events, List<Scenario> scenarios) {
+    Live(
+            Instances instances,
+            Loads loads,
+            LockReader locks,
+            Waits waits,
+            EventLog events,
+            SecondInstance second,
+            List<Scenario> scenarios) {
         this.instances = instances;
         this.loads = loads;
         this.locks = locks;
         this.waits = waits;
         this.events = events;
+        this.second = second;
         this.scenarios = scenarios;
     }
 
@@ -126,6 +135,8 @@ class Live {
                 "waits",
                 waits.since(WAITS_SHOWN),
                 "events",
-                events.newest());
+                events.newest(),
+                "second",
+                second.command());
     }
 }

@@ -12,6 +12,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import org.springframework.stereotype.Component;
 
+import static java.util.Objects.requireNonNull;
+
 /** How many threads of this instance wait for locks, and how long they waited. */
 @Component
 public class Waits {
@@ -29,16 +31,18 @@ public class Waits {
 
     /** Runs work that waits for a lock, and measures its time. */
     public <T, E extends Throwable> T during(String scenario, Work<T, E> work) throws E {
-        AtomicInteger now = waiting.computeIfAbsent(scenario, name -> new AtomicInteger());
-        long start = System.nanoTime();
-        now.incrementAndGet();
+        Wait wait = begin(scenario);
         try {
             return work.run();
         } finally {
-            now.decrementAndGet();
-            waited.computeIfAbsent(scenario, name -> new ConcurrentLinkedQueue<>())
-                    .add((System.nanoTime() - start) / 1e6);
+            wait.end();
         }
+    }
+
+    /** Begins a wait for a lock. */
+    public Wait begin(String scenario) {
+        waiting.computeIfAbsent(scenario, name -> new AtomicInteger()).incrementAndGet();
+        return new Wait(scenario);
     }
 
     /** The threads that wait now, by scenario. */
@@ -74,5 +78,27 @@ public class Waits {
         return events.newest(KEY, MOST).stream()
                 .filter(wait -> Long.parseLong(wait.get("at")) > from)
                 .toList();
+    }
+
+    /** A wait of one thread. */
+    public final class Wait {
+
+        private final String scenario;
+        private final long start = System.nanoTime();
+        private boolean ended;
+
+        private Wait(String scenario) {
+            this.scenario = scenario;
+        }
+
+        /** Measures it; later calls do nothing. */
+        public void end() {
+            if (!ended) {
+                ended = true;
+                requireNonNull(waiting.get(scenario)).decrementAndGet();
+                waited.computeIfAbsent(scenario, name -> new ConcurrentLinkedQueue<>())
+                        .add((System.nanoTime() - start) / 1e6);
+            }
+        }
     }
 }

@@ -2,28 +2,22 @@ package io.github.lockboot.sample.payment;
 
 import java.time.Duration;
 
+import io.github.lockboot.sample.live.Work;
+
 /** A way to exclude other payments from the same account. */
 interface AccountLock {
 
     /**
-     * Waits until it has the lock of the account.
+     * Runs a payment with the lock of the account.
      *
-     * @return releases the lock
-     * @throws io.github.lockboot.LockNotAcquiredException if that takes too long
+     * @param late how long the process is paused when it releases the lock, at the moment when it does most harm
+     * @throws io.github.lockboot.LockNotAcquiredException if it waits for the lock for too long
      */
-    Release acquire(String accountId) throws InterruptedException;
+    <T> T pay(String accountId, Duration late, Work<T, InterruptedException> payment) throws InterruptedException;
 
     /** Simulates a process that dies while it holds the lock: the lock is taken and never released. */
-    default void crash(String accountId) throws InterruptedException {
-        acquire(accountId);
-    }
+    void crash(String accountId) throws InterruptedException;
 
     /** Removes what such a process left behind, as an operator would by hand. */
     default void clear(String accountId) {}
-
-    interface Release {
-
-        /** @param pause of the process, at the moment when it does most harm */
-        void release(Duration pause) throws InterruptedException;
-    }
 }

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.UUID;
 
 import io.github.lockboot.LockNotAcquiredException;
+import io.github.lockboot.sample.live.Work;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
@@ -23,9 +24,19 @@ class HandMadeLock implements AccountLock {
     }
 
     @Override
-    public Release acquire(String accountId) throws InterruptedException {
+    public <T> T pay(String accountId, Duration late, Work<T, InterruptedException> payment)
+            throws InterruptedException {
         String key = key(accountId);
         String me = UUID.randomUUID().toString();
+        acquire(key, me);
+        try {
+            return payment.run();
+        } finally {
+            release(key, me, late);
+        }
+    }
+
+    private void acquire(String key, String me) throws InterruptedException {
         long start = System.nanoTime();
         while (!tryOnce(key, me)) {
             Duration waited = Duration.ofNanos(System.nanoTime() - start);
@@ -34,7 +45,6 @@ class HandMadeLock implements AccountLock {
             }
             Thread.sleep(INTERVAL.toMillis());
         }
-        return pause -> release(key, me, pause);
     }
 
     /**
@@ -52,11 +62,16 @@ class HandMadeLock implements AccountLock {
      * Who does not look whose lock it is deletes that of the next holder, which lets in a third. Who does may still do
      * so: between the look and the delete, the lock may expire and another may get it.
      */
-    private void release(String key, String me, Duration pause) throws InterruptedException {
+    private void release(String key, String me, Duration late) throws InterruptedException {
         if (!mode.equals("owned") || me.equals(redis.opsForValue().get(key))) {
-            Thread.sleep(pause.toMillis());
+            Thread.sleep(late.toMillis());
             redis.delete(key);
         }
+    }
+
+    @Override
+    public void crash(String accountId) throws InterruptedException {
+        acquire(key(accountId), "a process that is gone");
     }
 
     @Override

@@ -1,17 +1,21 @@
 package io.github.lockboot.sample.payment;
 
-import java.util.concurrent.TimeUnit;
+import java.time.Duration;
 
-import io.github.lockboot.LockNotAcquiredException;
+import io.github.lockboot.DistributedLock;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
-import io.github.lockboot.NamedLock;
+import io.github.lockboot.sample.NeedsLocks;
+import io.github.lockboot.sample.live.Work;
+import org.springframework.stereotype.Service;
 
-/** What to do: the lease ends soon after a crash and not before the work does, and a release is one step. */
+/**
+ * What to do: the lease ends soon after a crash and not before the work does, and a release is one step. The lease and
+ * the wait time are in {@code lock.locks.payment}.
+ */
+@Service
+@NeedsLocks
 class LibraryLock implements AccountLock {
-
-    private static final LockOptions OPTIONS =
-            LockOptions.defaults().withTtl(PaymentService.LEASE).withRenewal();
 
     private final LockRegistry locks;
 
@@ -19,19 +23,13 @@ class LibraryLock implements AccountLock {
         this.locks = locks;
     }
 
+    @DistributedLock(name = "payment", key = "#accountId")
     @Override
-    public Release acquire(String accountId) throws InterruptedException {
-        NamedLock lock = locks.get(name(accountId), OPTIONS);
-        if (!lock.tryLock(PaymentService.PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
-            throw new LockNotAcquiredException(lock.getName(), PaymentService.PATIENCE);
-        }
-        return pause -> {
-            try {
-                Thread.sleep(pause.toMillis());
-            } finally {
-                lock.unlock();
-            }
-        };
+    public <T> T pay(String accountId, Duration late, Work<T, InterruptedException> payment)
+            throws InterruptedException {
+        T paid = payment.run();
+        Thread.sleep(late.toMillis());
+        return paid;
     }
 
     /**
@@ -40,7 +38,12 @@ class LibraryLock implements AccountLock {
      */
     @Override
     public void crash(String accountId) throws InterruptedException {
-        locks.acquire(name(accountId), OPTIONS.withoutRenewal().withWaitTime(PaymentService.PATIENCE));
+        locks.acquire(
+                name(accountId),
+                LockOptions.defaults()
+                        .withoutRenewal()
+                        .withTtl(PaymentService.LEASE)
+                        .withWaitTime(PaymentService.PATIENCE));
     }
 
     static String name(String accountId) {

@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
-import io.github.lockboot.LockRegistry;
 import io.github.lockboot.sample.Money;
 import io.github.lockboot.sample.NeedsLocks;
 import io.github.lockboot.sample.live.Figures;
@@ -28,7 +27,7 @@ class PaymentService {
 
     static final String NAME = "payments";
 
-    /** The expiry of the hand-made locks and the lease of the library's. */
+    /** The expiry of the hand-made locks, and in {@code lock.locks.payment} the lease of the library's. */
     static final Duration LEASE = Duration.ofSeconds(2);
 
     /** How long a payment waits for the account. */
@@ -45,8 +44,8 @@ class PaymentService {
     private final Figures witness;
     private final Waits waits;
 
-    PaymentService(LockRegistry locks, StringRedisTemplate redis, Ledger ledger, Figures witness, Waits waits) {
-        this.locks = perMode(mode -> mode.equals("lock") ? new LibraryLock(locks) : new HandMadeLock(mode, redis));
+    PaymentService(LibraryLock library, StringRedisTemplate redis, Ledger ledger, Figures witness, Waits waits) {
+        this.locks = perMode(mode -> mode.equals("lock") ? library : new HandMadeLock(mode, redis));
         this.ledger = ledger;
         this.witness = witness;
         this.waits = waits;
@@ -60,6 +59,7 @@ class PaymentService {
         for (String mode : MODES) {
             ledger.open(account(accountId, mode), balance);
             witness.reset(witness(accountId, mode));
+            witness.happened(witness(accountId, mode));
             lock(mode).clear(accountId);
         }
     }
@@ -68,13 +68,17 @@ class PaymentService {
     Payment pay(String accountId, String mode, String orderId, Money money, Mishap mishap) throws InterruptedException {
         AccountLock lock = lock(mode);
         ledger.read(account(accountId, mode)); // throws for an unknown account before it becomes part of a lock's name
-        AccountLock.Release release =
-                waits.during(mode.equals("lock") ? NAME : "hand-made", () -> lock.acquire(accountId));
         Duration work = mishap == Mishap.SLOW ? MISHAP : WORK;
+        Duration late = mishap == Mishap.LATE ? MISHAP : Duration.ZERO;
+        Waits.Wait wait = waits.begin(mode.equals("lock") ? NAME : "hand-made");
         try {
-            return witness.during(witness(accountId, mode), () -> payUnderLock(accountId, mode, orderId, money, work));
+            return lock.pay(accountId, late, () -> {
+                wait.end();
+                return witness.during(
+                        witness(accountId, mode), () -> payUnderLock(accountId, mode, orderId, money, work));
+            });
         } finally {
-            release.release(mishap == Mishap.LATE ? MISHAP : Duration.ZERO);
+            wait.end();
         }
     }
 
@@ -107,6 +111,16 @@ class PaymentService {
         });
     }
 
+    /** How long no payment was made, by mode. */
+    Map<String, Figures.Standstill> standstills(String accountId) {
+        return perMode(mode -> witness.standstill(witness(accountId, mode)));
+    }
+
+    /** No further payment is tried in this mode. */
+    void end(String accountId, String mode) {
+        witness.ended(witness(accountId, mode));
+    }
+
     private Payment payUnderLock(String accountId, String mode, String orderId, Money money, Duration work)
             throws InterruptedException {
         String account = account(accountId, mode);
@@ -123,6 +137,7 @@ class PaymentService {
         ledger.write(account, orderId, after, before.payments() + 1);
         witness.count(witness(accountId, mode), "payments");
         witness.add(witness(accountId, mode), "cents", money.cents());
+        witness.happened(witness(accountId, mode));
         return new Payment(orderId, after);
     }
 
