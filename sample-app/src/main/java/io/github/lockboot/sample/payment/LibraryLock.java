@@ -9,10 +9,7 @@ import io.github.lockboot.sample.NeedsLocks;
 import io.github.lockboot.sample.live.Work;
 import org.springframework.stereotype.Service;
 
-/**
- * What to do: the lease ends soon after a crash and not before the work does, and a release is one step. The lease and
- * the wait time are in {@code lock.locks.payment}.
- */
+/** What to do: the lease ends soon after a crash and not before the work does, and a release is one step. */
 @Service
 @NeedsLocks
 class LibraryLock implements AccountLock {
@@ -23,7 +20,7 @@ class LibraryLock implements AccountLock {
         this.locks = locks;
     }
 
-    @DistributedLock(name = "payment", key = "#accountId")
+    @DistributedLock(name = "payment", key = "#accountId", ttl = "2s", waitTime = "5s")
     @Override
     public <T> T pay(String accountId, Duration late, Work<T, InterruptedException> payment)
             throws InterruptedException {

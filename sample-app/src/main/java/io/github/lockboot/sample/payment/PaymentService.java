@@ -27,7 +27,7 @@ class PaymentService {
 
     static final String NAME = "payments";
 
-    /** The expiry of the hand-made locks, and in {@code lock.locks.payment} the lease of the library's. */
+    /** The expiry of the hand-made locks, and the lease of the library's. */
     static final Duration LEASE = Duration.ofSeconds(2);
 
     /** How long a payment waits for the account. */
