@@ -1,7 +1,5 @@
 /** Waiting times of the last minute on a logarithmic scale, as dots and lines on a canvas. */
 
-export const series = ['red-packets', 'payments', 'hand-made', 'token', 'catalog', 'tickets', 'reports', 'partner', 'transfers', 'fencing'];
-
 const span = 60_000;
 const grid = [[0.1, '0.1 ms'], [1, '1 ms'], [10, '10 ms'], [100, '100 ms'], [1_000, '1 s'], [10_000, '10 s']];
 const lowest = Math.log10(0.1);
@@ -27,7 +25,8 @@ export function summary(name) {
   return { median: medians[medians.length >> 1], longest: Math.max(...own.map(wait => wait.longest)) };
 }
 
-export function draw(canvas) {
+/** Draws these series; a low canvas has every second line of the grid. */
+export function draw(canvas, names) {
   const color = name => {
     canvas.style.color = `var(${name})`;
     return getComputedStyle(canvas).color;
@@ -55,7 +54,7 @@ export function draw(canvas) {
   pen.fillStyle = color('--muted');
   pen.textAlign = 'right';
   pen.textBaseline = 'middle';
-  for (const [millis, label] of grid) {
+  for (const [millis, label] of grid.filter((line, i) => height > 120 || i % 2 === 1)) {
     const line = Math.round(y(millis)) + 0.5;
     pen.beginPath();
     pen.moveTo(left, line);
@@ -64,11 +63,11 @@ export function draw(canvas) {
     pen.fillText(label, left - 8, Math.min(line, bottom - 5));
   }
   pen.textBaseline = 'top';
-  for (const ago of [60, 45, 30, 15, 0]) {
+  for (const ago of [60, 30, 0]) {
     pen.textAlign = ago === 60 ? 'left' : ago === 0 ? 'right' : 'center';
     pen.fillText(ago === 0 ? '0 s' : `−${ago} s`, x(now - ago * 1_000), bottom + 6);
   }
-  for (const name of series) {
+  for (const name of names) {
     pen.strokeStyle = pen.fillStyle = color(`--series-${name}`);
     for (const wait of waits) {
       if (wait.scenario === name && wait.at <= now) {

@@ -1,14 +1,20 @@
 import { messages } from './messages.js';
-import { add, draw, series, summary } from './chart.js';
+import { add, draw, summary } from './chart.js';
 
 const all = selector => [...document.querySelectorAll(selector)];
 const one = id => document.getElementById(id);
+
+const repository = 'https://github.com/lockboot/lock-spring-boot-starter/blob/main/';
+const sources = 'sample-app/src/main/java/io/github/lockboot/sample/';
+const inChinese = ['getting-started', 'annotation', 'guards']; // pages of docs that have a Chinese twin
+const stillShown = 3_000; // ms for which a lock that is free again keeps its row
+const stuckAfter = 3_300; // ms without a payment: longer than any mishap takes
 
 let language = localStorage.getItem('language') ?? (navigator.language.startsWith('zh') ? 'zh' : 'en');
 let snapshot = null;
 let connection = 'connecting';
 let messageTimer = 0;
-const moved = {}; // by mode of payment: the number of payments, and when it last changed
+const heldAt = {}; // when each lock was held last, by its row
 
 function t(key, words = {}) {
   const text = messages[key]?.[language === 'zh' ? 1 : 0] ?? key;
@@ -27,12 +33,29 @@ function translate() {
   document.title = t('title');
   all('[data-t]').forEach(target => { target.textContent = t(target.dataset.t); });
   all('[data-language]').forEach(button => button.setAttribute('aria-pressed', button.dataset.language === language));
+  all('.links[data-source]').forEach(links => links.replaceChildren(...linksOf(links.dataset)));
   render();
+}
+
+/** To the page in the language of this one, if it has it, and to the sources. */
+function linksOf({ doc, source }) {
+  const page = `docs/${doc}${language === 'zh' && inChinese.includes(doc) ? '.zh-CN' : ''}.md`;
+  return [
+    link(t('links.doc'), repository + page),
+    ...source.split(' ').map(file => link(file.split('/').pop(), repository + sources + file)),
+  ];
+}
+
+function link(text, url) {
+  const made = element('a', '', text);
+  made.href = url;
+  return made;
 }
 
 function render() {
   renderConnection();
   if (snapshot) {
+    renderSecond();
     renderLocks();
     renderScenarios();
     renderPayments();
@@ -43,21 +66,57 @@ function render() {
     renderLeader();
     renderEvents('events', snapshot.events);
   }
-  renderChart();
+  renderCharts();
 }
 
 function renderConnection() {
   one('connection').dataset.state = connection;
-  const names = snapshot && connection === 'live' ? snapshot.instances.map(instance => `:${instance.name}`) : [];
-  one('instances').textContent = [t(connection), ...names].join(' ');
+  one('connection').textContent = t(connection);
+  const instances = snapshot && connection === 'live' ? snapshot.instances : [];
+  one('instances').replaceChildren(...instances.map(({ name }) => {
+    if (name === snapshot.instance) {
+      return chip(name);
+    }
+    const other = link(`:${name}`, `${location.protocol}//${location.hostname}:${name}/`);
+    other.className = 'chip';
+    return other;
+  }));
+  all('[data-load]').forEach(button => {
+    button.parentElement.querySelector('.why').textContent = reasonAgainst(button);
+    button.disabled = reasonAgainst(button) !== '' || button.dataset.running === 'true' && 'whole' in button.dataset;
+  });
+}
+
+/** Why a load cannot be started now; empty if it can. */
+function reasonAgainst(button) {
+  if (connection !== 'live' || !snapshot) {
+    return t(`why.${connection}`);
+  }
+  return 'needsSecond' in button.dataset && snapshot.instances.length < 2 ? t('why.alone') : '';
+}
+
+function renderSecond() {
+  one('second').hidden = snapshot.instances.length !== 1;
+  one('second-command').textContent = snapshot.second;
 }
 
 function chip(instance, times = 1) {
   return element('span', instance === snapshot.instance ? 'chip me' : 'chip', `:${instance}${times > 1 ? ` ×${times}` : ''}`);
 }
 
+/** Those that are held, or were a moment ago. */
 function renderLocks() {
-  one('locks').replaceChildren(...snapshot.locks.map(lock => {
+  const now = Date.now();
+  const counts = {};
+  const shown = snapshot.locks.filter(lock => {
+    counts[lock.scenario] = (counts[lock.scenario] ?? 0) + 1;
+    const row = `${lock.scenario} ${counts[lock.scenario]}`;
+    if (lock.holders.length) {
+      heldAt[row] = now;
+    }
+    return now - (heldAt[row] ?? 0) < stillShown;
+  });
+  one('locks').replaceChildren(...shown.map(lock => {
     const row = element('div', 'lock');
     row.setAttribute('role', 'row');
     row.dataset.lock = lock.name;
@@ -66,13 +125,17 @@ function renderLocks() {
     row.append(...cells);
     return row;
   }));
+  if (!shown.length) {
+    one('locks').append(element('p', 'muted', t('locks.none')));
+  }
 }
 
 function nameOf(lock) {
   const name = element('span', 'lock-name');
-  const code = element('code', '', lock.name);
-  code.title = lock.name;
-  name.append(code, element('small', '', t(`${lock.scenario}.title`)));
+  const state = link('', `actuator/lock?name=${encodeURIComponent(lock.name)}`);
+  state.title = lock.name;
+  state.append(element('code', '', lock.name));
+  name.append(state, element('small', '', t(`${lock.scenario}.title`)));
   return name;
 }
 
@@ -114,20 +177,27 @@ function renderScenarios() {
   all('[data-scenario]').forEach(card => {
     const running = snapshot.scenarios[card.dataset.scenario].running;
     card.querySelector('[data-running]').textContent = running ? t('running') : '';
-    const button = card.querySelector('[data-load]');
+    const button = card.querySelector('button[data-load]');
     button.dataset.running = running;
-    button.disabled = running && 'whole' in button.dataset;
-    button.textContent = running && !button.disabled ? t('stop') : t(button.dataset.loadText ?? 'start');
+    button.textContent = running && !('whole' in button.dataset) ? t('stop') : t(button.dataset.loadText ?? 'start');
     card.querySelectorAll('select').forEach(select => { select.disabled = running; });
   });
   all('[data-path]').forEach(target => {
-    const [scenario, ...path] = target.dataset.path.split('.');
-    const value = path.reduce((from, field) => from?.[field], snapshot.scenarios[scenario].state) ?? '–';
+    const value = valueAt(target.dataset.path) ?? '–';
     target.textContent = value;
     if ('wrong' in target.dataset) {
       mark(target, value);
     }
   });
+  all('[data-of]').forEach(target => {
+    const value = valueAt(target.dataset.of);
+    target.textContent = value ? `/ ${value}` : '';
+  });
+}
+
+function valueAt(path) {
+  const [scenario, ...fields] = path.split('.');
+  return fields.reduce((from, field) => from?.[field], snapshot.scenarios[scenario].state);
 }
 
 /** Green for nothing wrong, red for something. */
@@ -137,47 +207,34 @@ function mark(target, count) {
 }
 
 function renderPayments() {
-  const { running, state } = snapshot.scenarios.payments;
-  const report = state.report ?? {};
-  one('payments').replaceChildren(...['setnx', 'expiring', 'owned', 'lock'].map(mode => {
-    const row = element('tr', '');
-    row.dataset.mode = mode;
-    const name = element('td', '');
-    name.append(element('code', '', mode), element('small', '', t(`payments.${mode}`)));
-    row.append(name);
-    const figures = report[mode];
-    const paid = element('td', '', figures ? figures.payments : '–');
-    paid.dataset.figure = 'payments';
-    if (figures && standsStill(mode, figures.payments) && running) {
-      paid.append(element('small', 'wrong', t('payments.still')));
-    }
-    row.append(paid);
-    const excess = figures ? excessOf(state.accounts[mode]) : null;
-    for (const [figure, value] of [
-      ['overlaps', figures?.overlaps], ['lostUpdates', figures?.lostUpdates], ['excess', excess],
-    ]) {
-      const cell = element('td', '', value ?? '–');
-      cell.dataset.figure = figure;
-      if (value != null) {
-        mark(cell, value);
-      }
-      row.append(cell);
-    }
-    return row;
-  }));
+  const { state } = snapshot.scenarios.payments;
+  const modes = all('#payments [data-mode]').map(row => row.dataset.mode);
+  const lost = mode => Math.max(0, state.accounts[mode].balance - state.accounts[mode].expected);
+  const isStuck = mode => state.standstills[mode].currentMillis > stuckAfter;
+  const fill = (target, value, count, ours) => {
+    target.textContent = state.report ? value() : '–';
+    const wrong = state.report && count ? count() : undefined;
+    mark(target, wrong > 0 || ours ? wrong : undefined); // what has not gone wrong yet is no praise for the others
+  };
+  modes.forEach(mode => {
+    const cell = figure => document.querySelector(`[data-mode='${mode}'] [data-figure='${figure}']`);
+    const ours = mode === 'lock';
+    fill(cell('payments'), () => state.report[mode].payments);
+    fill(cell('overlaps'), () => state.report[mode].overlaps, () => state.report[mode].overlaps, ours);
+    fill(cell('excess'), () => lost(mode).toFixed(2), () => lost(mode), ours);
+    fill(cell('longest'), () => standstill(state.standstills[mode].longestMillis), () => +isStuck(mode), ours);
+  });
+  const handMade = modes.filter(mode => mode !== 'lock');
+  const stuck = () => Math.max(0, ...handMade.filter(isStuck).map(mode => state.standstills[mode].currentMillis));
+  const allLost = () => handMade.map(lost).reduce((sum, each) => sum + each, 0);
+  fill(one('hand-made-stuck'), () => `${Math.floor(stuck() / 1_000)} s`, stuck);
+  fill(one('hand-made-lost'), () => allLost().toFixed(2), allLost);
+  fill(one('library-longest'), () => standstill(state.standstills.lock.longestMillis), () => +isStuck('lock'), true);
+  fill(one('library-lost'), () => lost('lock').toFixed(2), () => lost('lock'), true);
 }
 
-/** What the account has too much, in yuan; a payment that is just being counted may make it less than nothing. */
-function excessOf({ balance, expected }) {
-  return Math.max(0, Math.round(100 * (balance - expected)) / 100);
-}
-
-/** Whether there was no payment for longer than any mishap takes. */
-function standsStill(mode, payments) {
-  if (moved[mode]?.payments !== payments) {
-    moved[mode] = { payments, at: Date.now() };
-  }
-  return Date.now() - moved[mode].at > 3_300;
+function standstill(millis) {
+  return `${(millis / 1_000).toFixed(1)} s`;
 }
 
 function renderPacket() {
@@ -249,20 +306,25 @@ function clock(millis) {
   return new Date(+millis).toLocaleTimeString(language === 'zh' ? 'zh-CN' : 'en-GB');
 }
 
-function renderChart() {
-  draw(one('chart'));
-  one('legend').replaceChildren(...series.flatMap(name => {
-    const figures = summary(name);
-    if (!figures) {
-      return [];
+function renderCharts() {
+  all('[data-waits]').forEach(card => {
+    const names = card.dataset.waits.split(' ');
+    const figure = card.querySelector('figure');
+    figure.hidden = !card.classList.contains('details') && !names.some(summary);
+    if (figure.hidden) {
+      return;
     }
-    const entry = element('div', '');
-    entry.style.setProperty('--series', `var(--series-${name})`);
-    entry.append(
-      element('dt', '', t(`waits.${name}`)),
-      element('dd', '', t('waits.legend', { median: time(figures.median), longest: time(figures.longest) })));
-    return [entry];
-  }));
+    draw(figure.querySelector('canvas'), names);
+    figure.querySelector('.legend').replaceChildren(...names.map(name => {
+      const figures = summary(name);
+      const entry = element('div', '');
+      entry.style.setProperty('--series', `var(--series-${name})`);
+      entry.append(
+        element('dt', '', t(`waits.${name}`)),
+        element('dd', '', figures ? t('waits.legend', { median: time(figures.median), longest: time(figures.longest) }) : '–'));
+      return entry;
+    }));
+  });
 }
 
 function time(millis) {
@@ -308,10 +370,22 @@ function listen() {
   });
 }
 
-/** What all cards of scenarios begin with: title, whether it runs, and text. */
-all('[data-scenario]').forEach(card => card.insertAdjacentHTML('afterbegin', `
-  <div class="card-head"><h2 data-t="${card.dataset.scenario}.title"></h2><span class="badge" data-running></span></div>
-  <p class="muted" data-t="${card.dataset.scenario}.text"></p>`));
+/** What all cards begin with, the reason why a button is disabled, and the waiting times. */
+all('[data-card]').forEach(card => card.insertAdjacentHTML('afterbegin', `
+  <div class="card-head"><h3 data-t="${card.dataset.card}.title"></h3><span class="badge" data-running></span></div>
+  <p class="muted" data-t="${card.dataset.card}.text"></p>`));
+all('[data-load]').forEach(button => button.parentElement.append(element('span', 'why', '')));
+all('[data-waits]').forEach(card => {
+  const chart = document.createElement('figure');
+  const title = card.classList.contains('details') ? 'waits.title' : 'waits.short';
+  chart.innerHTML = `<figcaption data-t="${title}"></figcaption><canvas role="img"></canvas><dl class="legend"></dl>`;
+  card.insertBefore(chart, card.querySelector(':scope > pre'));
+});
+one('copy').addEventListener('click', async () => {
+  await navigator.clipboard.writeText(one('second-command').textContent);
+  one('copy').textContent = t('second.copied');
+  setTimeout(() => { one('copy').textContent = t('second.copy'); }, 2_000);
+});
 all('[data-language]').forEach(button => button.addEventListener('click', () => {
   language = button.dataset.language;
   localStorage.setItem('language', language);

@@ -32,7 +32,7 @@ class Draw implements ScheduledLock.Listener {
 
     /** It is quick, so only {@code atLeastFor} keeps an instance from drawing again whose clock is a little late. */
     @Scheduled(cron = "*/5 * * * * *")
-    @ScheduledLock(name = JOB, atLeastFor = "3s", ttl = "5s")
+    @ScheduledLock(name = "draw", atLeastFor = "3s", ttl = "5s")
     void draw() {
         redis.opsForValue().increment(COUNT);
     }

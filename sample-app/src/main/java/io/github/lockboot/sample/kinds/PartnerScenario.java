@@ -67,7 +67,7 @@ class PartnerScenario extends Scenario {
             this.figures = figures;
         }
 
-        @DistributedLock(name = NAME, permits = "5")
+        @DistributedLock(name = "partner", permits = "5")
         void ask() throws InterruptedException {
             figures.during(FIGURES, () -> {
                 Thread.sleep(ANSWER_MILLIS);

@@ -71,7 +71,7 @@ class ReindexScenario extends Scenario {
         }
 
         /** Returns null if another call waits, which will see all that this caller has changed. */
-        @DistributedLock(name = NAME, maxWaiting = "1", waitTime = "1m", ifNotAcquired = IfNotAcquired.SKIP)
+        @DistributedLock(name = "reindex", maxWaiting = "1", waitTime = "1m", ifNotAcquired = IfNotAcquired.SKIP)
         @Nullable
         Boolean build() throws InterruptedException {
             long seen = figures.counted(FIGURES, "changes");

@@ -80,7 +80,7 @@ class ReportScenario extends Scenario {
             this.figures = figures;
         }
 
-        @DistributedLock(name = LOCK, mode = Mode.SHARED)
+        @DistributedLock(name = "prices", mode = Mode.SHARED)
         void report() throws InterruptedException {
             figures.during(FIGURES, () -> {
                 long euros = figures.counted(FIGURES, "euros");
@@ -91,7 +91,7 @@ class ReportScenario extends Scenario {
             });
         }
 
-        @DistributedLock(name = LOCK)
+        @DistributedLock(name = "prices")
         void importPrices() throws InterruptedException {
             figures.count(FIGURES, "euros");
             Thread.sleep(STEP_MILLIS);

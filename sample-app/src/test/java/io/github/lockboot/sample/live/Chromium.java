@@ -1,19 +1,15 @@
 package io.github.lockboot.sample.live;
 
-import java.awt.image.BufferedImage;
-import java.io.ByteArrayInputStream;
 import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.logging.Level;
 import java.util.stream.Stream;
-import javax.imageio.ImageIO;
 
 import io.github.lockboot.fixture.Await;
 import org.junit.jupiter.api.Assumptions;
@@ -53,6 +49,10 @@ final class Chromium implements AutoCloseable {
                         .withLogOutput(OutputStream.nullOutputStream())
                         .build(),
                 options);
+        show(dark);
+    }
+
+    void show(boolean dark) {
         driver.executeCdpCommand(
                 "Emulation.setEmulatedMedia",
                 Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", dark ? "dark" : "light"))));
@@ -118,27 +118,17 @@ final class Chromium implements AutoCloseable {
                 .toList();
     }
 
-    /**
-     * Takes a picture of the whole page, and one of its upper half, into the folder named by the system property
-     * {@code sample.screenshots}; nothing if it is not set.
-     */
-    void picture(String name, int width, Duration when) throws IOException, InterruptedException {
-        String folder = System.getProperty("sample.screenshots", "");
-        if (!folder.isEmpty()) {
-            Thread.sleep(when.toMillis());
-            Number height = (Number) script("return document.documentElement.scrollHeight");
-            resize(width, height.intValue());
-            Thread.sleep(500);
-            Path target = Files.createDirectories(Path.of(folder));
-            BufferedImage whole = ImageIO.read(new ByteArrayInputStream(driver.getScreenshotAs(OutputType.BYTES)));
-            Number half = (Number) script("return Math.round("
-                    + "document.querySelector(\"[data-scenario='tickets']\").getBoundingClientRect().bottom + 8)");
-            ImageIO.write(whole, "png", target.resolve(name + ".png").toFile());
-            ImageIO.write(
-                    whole.getSubimage(0, 0, whole.getWidth(), half.intValue()),
-                    "png",
-                    target.resolve(name + "-top.png").toFile());
-        }
+    /** Takes a picture of what is in the window. */
+    void picture(String name) throws IOException {
+        Path folder = Files.createDirectories(Path.of(System.getProperty("sample.screenshots", "target/screenshots")));
+        Files.write(folder.resolve(name + ".png"), driver.getScreenshotAs(OutputType.BYTES));
+    }
+
+    /** Takes a picture of the whole page, which must be this wide. */
+    void pictureOfAll(String name, int width) throws IOException, InterruptedException {
+        resize(width, ((Number) script("return document.documentElement.scrollHeight")).intValue());
+        Thread.sleep(500); // the next snapshot draws the charts again
+        picture(name);
     }
 
     @Override
