@@ -13,7 +13,7 @@ import org.springframework.data.redis.core.StringRedisTemplate;
  */
 class HandMadeLock implements AccountLock {
 
-    private static final Duration INTERVAL = Duration.ofMillis(5);
+    private static final Duration INTERVAL = Duration.ofMillis(20);
 
     private final String mode;
     private final StringRedisTemplate redis;

@@ -50,7 +50,7 @@ class PaymentScenario extends Scenario {
     @Override
     public boolean step(Load load, int worker) throws InterruptedException {
         String mode = mode(worker);
-        Trouble trouble = hasTroubles(load, worker) ? nextDue(mode, load) : null;
+        Trouble trouble = load.ledHere() ? nextDue(mode, load) : null;
         if (trouble == Trouble.CRASH) {
             crash(mode);
         } else {
@@ -70,16 +70,12 @@ class PaymentScenario extends Scenario {
         return PaymentService.MODES.get(worker % PaymentService.MODES.size());
     }
 
-    private static boolean hasTroubles(Load load, int worker) {
-        return load.ledHere() && worker < PaymentService.MODES.size();
-    }
-
     private void crash(String mode) throws InterruptedException {
         payments.crash(ACCOUNT, mode);
         events.add("crashed", Map.of("mode", mode));
     }
 
-    private @Nullable Trouble nextDue(String mode, Load load) {
+    private synchronized @Nullable Trouble nextDue(String mode, Load load) {
         Queue<Trouble> ahead = requireNonNull(troubles.get(mode));
         Trouble next = ahead.peek();
         return next != null && load.progress() >= next.at ? ahead.poll() : null;
@@ -96,7 +92,7 @@ class PaymentScenario extends Scenario {
                 "standstills", payments.standstills(ACCOUNT));
     }
 
-    /** What happens to the first worker of each mode, and when: its first payment is like those of the others. */
+    /** What happens once in each mode, and when: the first payment is like most. */
     private enum Trouble {
         NONE(0, Mishap.NONE),
         CRASH(0.05, Mishap.NONE),

@@ -45,7 +45,7 @@ class PageSourceTests {
         return tests;
     }
 
-    /** White space does not matter, and an ellipsis stands for what is left out. */
+    /** In this order. White space does not matter; the end of a line and an ellipsis stand for what is left out. */
     private static void assertCode(String card, String... files) throws IOException {
         StringBuilder source = new StringBuilder();
         for (String file : files) {
@@ -56,9 +56,10 @@ class PageSourceTests {
         assertThat(code).isNotEmpty();
         for (String each : code) {
             int from = 0;
-            for (String part : each.replace("&gt;", ">").replaceAll("\\s", "").split("…|//")) {
-                assertThat(all.indexOf(part, from)).as(part).isNotNegative();
-                from = all.indexOf(part, from) + part.length();
+            for (String part : each.replace("&gt;", ">").split("…|//|\n")) {
+                String wanted = part.replaceAll("\\s", "");
+                assertThat(all.indexOf(wanted, from)).as(part).isNotNegative();
+                from = all.indexOf(wanted, from) + wanted.length();
             }
         }
     }

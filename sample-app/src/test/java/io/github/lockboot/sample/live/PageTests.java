@@ -35,7 +35,7 @@ class PageTests extends OnTwoInstances {
             Await.until("it begins", () -> running(page) == 1 && seconds(page, "#hand-made-stuck") == 0);
             Await.until(
                     Duration.ofSeconds(15).minusNanos(System.nanoTime() - clicked),
-                    () -> seconds(page, "#hand-made-stuck.wrong") >= 8 && isThere(page, "#hand-made-lost.wrong"),
+                    () -> isThere(page, "#hand-made-stuck.wrong") && isThere(page, "#hand-made-lost.wrong"),
                     () -> "stuck for " + page.text("#hand-made-stuck") + ", lost " + page.text("#hand-made-lost"));
             assertThat(page.text("#library-lost")).isEqualTo("0.00");
             assertThat(isThere(page, "#library-lost.right")).isTrue();
@@ -44,6 +44,7 @@ class PageTests extends OnTwoInstances {
                     .as("the lowest figure")
                     .asInstanceOf(InstanceOfAssertFactories.DOUBLE)
                     .isLessThan(height);
+            Await.until("stuck for 8 s", () -> seconds(page, "#hand-made-stuck.wrong") >= 8);
             String name = "sample" + (language.equals("en") ? "" : "-zh") + (width < 500 ? "-narrow" : "");
             page.picture(width < 500 ? name : name + "-light-top");
             if (width > 500) {
