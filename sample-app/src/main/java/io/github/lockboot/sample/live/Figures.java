@@ -72,16 +72,23 @@ public class Figures {
         }
     }
 
-    /** Notes that something has happened now, for {@link #standstill}. */
+    /** Something can happen from now on, for {@link #standstill}. */
+    public void begun(String key) {
+        hashes.delete(key, END);
+        happened(key);
+    }
+
+    /** Something happened now. */
     public void happened(String key) {
-        long longest = standstill(key).longestMillis();
-        hashes.putAll(key, Map.of(LONGEST, String.valueOf(longest), LAST, String.valueOf(System.currentTimeMillis())));
+        String longest = String.valueOf(standstill(key).longestMillis());
+        hashes.putAll(key, Map.of(LONGEST, longest, LAST, String.valueOf(System.currentTimeMillis())));
         redis.expire(key, Duration.ofDays(1));
     }
 
-    /** Notes that nothing more will happen. */
+    /** Nothing more will happen. */
     public void ended(String key) {
         hashes.put(key, END, String.valueOf(System.currentTimeMillis()));
+        redis.expire(key, Duration.ofDays(1));
     }
 
     /** How long nothing happened, until now or until the end. */

@@ -44,7 +44,10 @@ class PaymentScenario extends Scenario {
     @Override
     public void prepare(Load load) {
         payments.open(ACCOUNT, OPENING);
-        PaymentService.MODES.forEach(mode -> troubles.put(mode, new ArrayDeque<>(List.of(Trouble.values()))));
+        for (String mode : PaymentService.MODES) {
+            troubles.put(mode, new ArrayDeque<>(List.of(Trouble.values())));
+            payments.begin(ACCOUNT, mode);
+        }
     }
 
     @Override

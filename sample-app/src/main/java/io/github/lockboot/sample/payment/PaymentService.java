@@ -59,7 +59,7 @@ class PaymentService {
         for (String mode : MODES) {
             ledger.open(account(accountId, mode), balance);
             witness.reset(witness(accountId, mode));
-            witness.happened(witness(accountId, mode));
+            witness.ended(witness(accountId, mode));
             lock(mode).clear(accountId);
         }
     }
@@ -111,9 +111,14 @@ class PaymentService {
         });
     }
 
-    /** How long no payment was made, by mode. */
+    /** How long no payment was made while some were tried, by mode. */
     Map<String, Figures.Standstill> standstills(String accountId) {
         return perMode(mode -> witness.standstill(witness(accountId, mode)));
+    }
+
+    /** From now on, payments are tried in this mode. */
+    void begin(String accountId, String mode) {
+        witness.begun(witness(accountId, mode));
     }
 
     /** No further payment is tried in this mode. */
