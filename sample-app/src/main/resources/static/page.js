@@ -53,7 +53,6 @@ function link(text, url) {
 }
 
 function render() {
-  renderConnection();
   if (snapshot) {
     renderSecond();
     renderLocks();
@@ -66,6 +65,7 @@ function render() {
     renderLeader();
     renderEvents('events', snapshot.events);
   }
+  renderConnection();
   renderCharts();
 }
 

@@ -1,9 +1,10 @@
 package io.github.lockboot.sample.payment;
 
-import java.util.ArrayDeque;
-import java.util.List;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.EnumSet;
 import java.util.Map;
-import java.util.Queue;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -12,8 +13,6 @@ import io.github.lockboot.sample.NeedsLocks;
 import io.github.lockboot.sample.live.EventLog;
 import io.github.lockboot.sample.live.Load;
 import io.github.lockboot.sample.live.Scenario;
-import io.github.lockboot.sample.payment.PaymentService.Mishap;
-import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 import static java.util.Objects.requireNonNull;
@@ -33,7 +32,7 @@ class PaymentScenario extends Scenario {
 
     private final PaymentService payments;
     private final EventLog events;
-    private final Map<String, Queue<Trouble>> troubles = new ConcurrentHashMap<>();
+    private final Map<String, Set<Trouble>> ahead = new ConcurrentHashMap<>();
 
     PaymentScenario(PaymentService payments, EventLog events) {
         super(PaymentService.NAME, WORKERS_PER_MODE * PaymentService.MODES.size(), LibraryLock.name(ACCOUNT));
@@ -45,7 +44,7 @@ class PaymentScenario extends Scenario {
     public void prepare(Load load) {
         payments.open(ACCOUNT, OPENING);
         for (String mode : PaymentService.MODES) {
-            troubles.put(mode, new ArrayDeque<>(List.of(Trouble.values())));
+            ahead.put(mode, Collections.synchronizedSet(EnumSet.allOf(Trouble.class)));
             payments.begin(ACCOUNT, mode);
         }
     }
@@ -53,15 +52,21 @@ class PaymentScenario extends Scenario {
     @Override
     public boolean step(Load load, int worker) throws InterruptedException {
         String mode = mode(worker);
-        Trouble trouble = load.ledHere() ? nextDue(mode, load) : null;
-        if (trouble == Trouble.CRASH) {
-            crash(mode);
-        } else {
-            Mishap mishap = trouble == null ? Mishap.NONE : trouble.mishap;
-            Money money = new Money(100L * (1 + worker / PaymentService.MODES.size()));
-            payments.pay(ACCOUNT, mode, UUID.randomUUID().toString(), money, mishap);
+        String orderId = UUID.randomUUID().toString();
+        Money money = new Money(100L * (1 + worker / PaymentService.MODES.size()));
+        payments.pay(ACCOUNT, mode, orderId, money, Duration.ZERO, () -> isDue(Trouble.SLOW, mode, load));
+        if (isDue(Trouble.CRASH, mode, load)) {
+            payments.crash(ACCOUNT, mode);
+            events.add("crashed", Map.of("mode", mode));
         }
         return true;
+    }
+
+    /** True once in each mode. */
+    private boolean isDue(Trouble trouble, String mode, Load load) {
+        return load.ledHere()
+                && load.progress() >= trouble.at
+                && requireNonNull(ahead.get(mode)).remove(trouble);
     }
 
     @Override
@@ -71,17 +76,6 @@ class PaymentScenario extends Scenario {
 
     private static String mode(int worker) {
         return PaymentService.MODES.get(worker % PaymentService.MODES.size());
-    }
-
-    private void crash(String mode) throws InterruptedException {
-        payments.crash(ACCOUNT, mode);
-        events.add("crashed", Map.of("mode", mode));
-    }
-
-    private synchronized @Nullable Trouble nextDue(String mode, Load load) {
-        Queue<Trouble> ahead = requireNonNull(troubles.get(mode));
-        Trouble next = ahead.peek();
-        return next != null && load.progress() >= next.at ? ahead.poll() : null;
     }
 
     @Override
@@ -95,18 +89,15 @@ class PaymentScenario extends Scenario {
                 "standstills", payments.standstills(ACCOUNT));
     }
 
-    /** What happens once in each mode, and when: the first payment is like most. */
+    /** What happens once in each mode, and when: the process dies with the lock, or its payment outlasts the lease. */
     private enum Trouble {
-        NONE(0, Mishap.NONE),
-        CRASH(0.05, Mishap.NONE),
-        SLOW(0.3, Mishap.SLOW);
+        CRASH(0.05),
+        SLOW(0.3);
 
         private final double at;
-        private final Mishap mishap;
 
-        Trouble(double at, Mishap mishap) {
+        Trouble(double at) {
             this.at = at;
-            this.mishap = mishap;
         }
     }
 }

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 import io.github.lockboot.sample.Money;
@@ -66,14 +67,23 @@ class PaymentService {
 
     /** Pays an order, unless it has been paid already. */
     Payment pay(String accountId, String mode, String orderId, Money money, Mishap mishap) throws InterruptedException {
+        Duration late = mishap == Mishap.LATE ? MISHAP : Duration.ZERO;
+        return pay(accountId, mode, orderId, money, late, () -> mishap == Mishap.SLOW);
+    }
+
+    /**
+     * @param late how long the release takes
+     * @param slow whether the payment takes longer than the lease; asked with the lock
+     */
+    Payment pay(String accountId, String mode, String orderId, Money money, Duration late, BooleanSupplier slow)
+            throws InterruptedException {
         AccountLock lock = lock(mode);
         ledger.read(account(accountId, mode)); // throws for an unknown account before it becomes part of a lock's name
-        Duration work = mishap == Mishap.SLOW ? MISHAP : WORK;
-        Duration late = mishap == Mishap.LATE ? MISHAP : Duration.ZERO;
         Waits.Wait wait = waits.begin(mode.equals("lock") ? NAME : "hand-made");
         try {
             return lock.pay(accountId, late, () -> {
                 wait.end();
+                Duration work = slow.getAsBoolean() ? MISHAP : WORK;
                 return witness.during(
                         witness(accountId, mode), () -> payUnderLock(accountId, mode, orderId, money, work));
             });
