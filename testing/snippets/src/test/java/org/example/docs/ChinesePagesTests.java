@@ -1,7 +1,11 @@
 package org.example.docs;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Tag;
@@ -19,6 +23,8 @@ class ChinesePagesTests {
 
     private static final String CHINESE = ".zh-CN.md";
 
+    private static final Pattern ROW = Pattern.compile("\\|.*\\]\\(([^)#]+\\.md)\\) \\|.*");
+
     private record Twins(Page english, Page chinese) {
 
         static Twins of(Page chinese) {
@@ -34,8 +40,61 @@ class ChinesePagesTests {
 
     static Stream<Twins> twins() {
         return Page.all().stream()
-                .filter(page -> page.file().toString().endsWith(CHINESE))
+                .filter(Page::isChinese)
                 .map(Twins::of);
+    }
+
+    /** The guide, by the list of contents, and the pages of the migration. */
+    static Stream<String> guide() {
+        Page list = Page.read(Page.ROOT.resolve("docs/README.md"));
+        List<String> sections = List.of("guide", "migration");
+        return list.sections().entrySet().stream()
+                .filter(section -> sections.contains(section.getKey()))
+                .flatMap(section -> section.getValue().stream())
+                .map(ROW::matcher)
+                .filter(Matcher::matches)
+                .map(row -> row.group(1));
+    }
+
+    @ParameterizedTest
+    @MethodSource("guide")
+    void eachPageOfTheGuideHasATwin(String page) {
+        assertThat(Page.ROOT.resolve("docs").resolve(page.replace(".md", CHINESE)))
+                .exists();
+    }
+
+    /** What is said in English is not said to whoever reads Chinese: each link to such a page says so. */
+    @ParameterizedTest
+    @MethodSource("twins")
+    void aLinkLeadsToThePageInChineseOrSaysThatThereIsNone(Twins twins) {
+        List<String> problems = new ArrayList<>();
+        Path list = Page.ROOT.resolve("docs/README.md");
+        for (Page.Link link : twins.chinese.links()) {
+            String target = link.target().replaceFirst("#.*", "");
+            if (!target.endsWith(".md") || target.endsWith(CHINESE) || target.matches("[a-z]+:.*")) {
+                continue;
+            }
+            Path english = twins.chinese.file().resolveSibling(target).normalize();
+            String line = twins.chinese.lines().get(link.line());
+            if (english.equals(twins.english.file())) {
+                continue;
+            }
+            if (Files.exists(english.resolveSibling(
+                    english.getFileName().toString().replace(".md", CHINESE)))) {
+                problems.add(twins.chinese.at(link.line()) + ": " + target + " has a twin in Chinese");
+            } else if (!line.contains("英文") && !english.equals(list)) {
+                problems.add(twins.chinese.at(link.line()) + ": " + target + " is in English, and the line does not say so");
+            }
+        }
+        assertThat(problems).isEmpty();
+    }
+
+    @ParameterizedTest
+    @MethodSource("twins")
+    void theCommentsOfItsBlocksAreInChinese(Twins twins) {
+        assertThat(twins.chinese.blocks())
+                .flatExtracting(block -> Comments.english(twins.chinese.text(block), block.language()))
+                .isEmpty();
     }
 
     @ParameterizedTest

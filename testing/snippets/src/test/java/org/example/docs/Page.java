@@ -63,6 +63,10 @@ record Page(Path file, List<String> lines) {
         }
     }
 
+    boolean isChinese() {
+        return file.toString().endsWith(".zh-CN.md");
+    }
+
     /** Where a reader looks it up: file and line, counted from 1. */
     String at(int index) {
         return ROOT.relativize(file) + ":" + (index + 1);

@@ -18,7 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Every block of Java, YAML, XML, SQL, JSON, commands of a shell and commands of Redis on a page is a region of a file
  * that the build compiles, runs or compares, and every block of Gradle's Kotlin is a file with the version of the
  * build. Which one, a comment above the block says: {@code <!-- snippet: File#region -->}. With
- * {@code -Dsnippets.update} the pages are rewritten from the regions instead.
+ * {@code -Dsnippets.update} the pages are rewritten from the regions instead. A page in Chinese keeps its own comments.
  */
 @Tag("this-build")
 class SnippetsTests {
@@ -72,7 +72,7 @@ class SnippetsTests {
                     problems.add(where + "there is no region " + name + " in testing/snippets or testing/matrix/peers");
                 } else if (block.language().equals("java") && !name.matches("\\w+Tests?#.*")) {
                     problems.add(where + name + " is in no test, so nothing runs it");
-                } else if (!released(region.get()).equals(released(page.text(block)))) {
+                } else if (!shown(page, block, region.get()).equals(shown(page, block, page.text(block)))) {
                     problems.add(where + "not what " + name
                             + " says; change the page, or rewrite all pages from the code: " + REWRITE);
                 }
@@ -82,9 +82,10 @@ class SnippetsTests {
         }
     }
 
-    /** A page may name the release that will be made of this snapshot. */
-    private static List<String> released(List<String> text) {
-        return text.stream().map(line -> line.replace("-SNAPSHOT", "")).toList();
+    /** A page may name the release that will be made of this snapshot, and one in Chinese has comments of its own. */
+    private static List<String> shown(Page page, Page.Block block, List<String> text) {
+        List<String> own = page.isChinese() ? Comments.without(text, block.language()) : text;
+        return own.stream().map(line -> line.replace("-SNAPSHOT", "")).toList();
     }
 
     private static Optional<Matcher> marker(Page page, Page.Block block) {
@@ -107,7 +108,10 @@ class SnippetsTests {
                     .filter(marker -> marker.group(1).equals("snippet"))
                     .flatMap(marker -> regions.find(marker.group(2)));
             if (region.isPresent() && CHECKED.contains(block.language())) {
-                lines.addAll(region.get());
+                lines.addAll(
+                        page.isChinese()
+                                ? Comments.kept(region.get(), page.text(block), block.language())
+                                : region.get());
                 next = block.end();
             }
         }
