@@ -16,13 +16,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * A page in Chinese has what its twin in English has: sections with the same anchors, the same blocks, tables of the
- * same length.
+ * same length. Its comments in blocks are in Chinese, and its links lead to pages in Chinese, where there are any.
  */
 @Tag("this-build")
 class ChinesePagesTests {
 
     private static final String CHINESE = ".zh-CN.md";
 
+    private static final String ENGLISH = "英文";
     private static final Pattern ROW = Pattern.compile("\\|.*\\]\\(([^)#]+\\.md)\\) \\|.*");
 
     private record Twins(Page english, Page chinese) {
@@ -59,34 +60,33 @@ class ChinesePagesTests {
     @ParameterizedTest
     @MethodSource("guide")
     void eachPageOfTheGuideHasATwin(String page) {
-        assertThat(Page.ROOT.resolve("docs").resolve(page.replace(".md", CHINESE)))
-                .exists();
+        assertThat(twin(Page.ROOT.resolve("docs").resolve(page))).exists();
     }
 
-    /** What is said in English is not said to whoever reads Chinese: each link to such a page says so. */
+    /** A page in English is named as such: in the line of the link, or before the first section. */
     @ParameterizedTest
     @MethodSource("twins")
     void aLinkLeadsToThePageInChineseOrSaysThatThereIsNone(Twins twins) {
+        Page page = twins.chinese;
+        boolean told = page.sections().get("").stream().anyMatch(line -> line.contains(ENGLISH));
         List<String> problems = new ArrayList<>();
-        Path list = Page.ROOT.resolve("docs/README.md");
-        for (Page.Link link : twins.chinese.links()) {
-            String target = link.target().replaceFirst("#.*", "");
-            if (!target.endsWith(".md") || target.endsWith(CHINESE) || target.matches("[a-z]+:.*")) {
+        for (Page.Link link : page.links()) {
+            Path target = page.file().resolveSibling(link.target().replaceFirst("#.*", "")).normalize();
+            if (!link.target().matches("(?![a-z]+:)[^#]+\\.md(#.*)?") || target.equals(twins.english.file())) {
                 continue;
             }
-            Path english = twins.chinese.file().resolveSibling(target).normalize();
-            String line = twins.chinese.lines().get(link.line());
-            if (english.equals(twins.english.file())) {
-                continue;
-            }
-            if (Files.exists(english.resolveSibling(
-                    english.getFileName().toString().replace(".md", CHINESE)))) {
-                problems.add(twins.chinese.at(link.line()) + ": " + target + " has a twin in Chinese");
-            } else if (!line.contains("英文") && !english.equals(list)) {
-                problems.add(twins.chinese.at(link.line()) + ": " + target + " is in English, and the line does not say so");
+            boolean chinese = target.toString().endsWith(CHINESE);
+            if (!chinese && Files.exists(twin(target))) {
+                problems.add(page.at(link.line()) + ": " + link.target() + " has a twin in Chinese");
+            } else if (!chinese && !told && !page.lines().get(link.line()).contains(ENGLISH)) {
+                problems.add(page.at(link.line()) + ": " + link.target() + " is in English; say so: " + ENGLISH);
             }
         }
         assertThat(problems).isEmpty();
+    }
+
+    private static Path twin(Path english) {
+        return english.resolveSibling(english.getFileName().toString().replace(".md", CHINESE));
     }
 
     @ParameterizedTest
