@@ -93,7 +93,7 @@ function contents(list, first) {
         seen.add(file)
         groups.at(-1).files.push(file)
         const wish = /^\| ([^|[]+) \| \[/.exec(line)
-        if (wish) {
+        if (wish && isChinese(file) === isChinese(list)) {
           reasons.set(file, wish[1])
         }
       }

@@ -40,9 +40,7 @@ class ChinesePagesTests {
     }
 
     static Stream<Twins> twins() {
-        return Page.all().stream()
-                .filter(Page::isChinese)
-                .map(Twins::of);
+        return Page.all().stream().filter(Page::isChinese).map(Twins::of);
     }
 
     /** The guide, by the list of contents, and the pages of the migration. */
@@ -71,7 +69,9 @@ class ChinesePagesTests {
         boolean told = page.sections().get("").stream().anyMatch(line -> line.contains(ENGLISH));
         List<String> problems = new ArrayList<>();
         for (Page.Link link : page.links()) {
-            Path target = page.file().resolveSibling(link.target().replaceFirst("#.*", "")).normalize();
+            Path target = page.file()
+                    .resolveSibling(link.target().replaceFirst("#.*", ""))
+                    .normalize();
             if (!link.target().matches("(?![a-z]+:)[^#]+\\.md(#.*)?") || target.equals(twins.english.file())) {
                 continue;
             }

@@ -48,7 +48,8 @@ final class Comments {
 
         /** A name or an address is the same in every language. */
         boolean isEnglish() {
-            String text = comment.replaceAll("^(?:/\\*\\*?|\\*/|[/*#-]+)|\\*/$", "").strip();
+            String text =
+                    comment.replaceAll("^(?:/\\*\\*?|\\*/|[/*#-]+)|\\*/$", "").strip();
             return text.contains(" ") && text.codePoints().noneMatch(Character::isIdeographic);
         }
     }
