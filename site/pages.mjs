@@ -76,7 +76,7 @@ const reasons = new Map()
 
 /**
  * The pages that a list of contents names, by its headings, each where it is named first. What stands above the first
- * heading is for readers, and sorts only those in Chinese.
+ * heading says what to read in which order, and sorts nothing.
  */
 function contents(list, first) {
   const seen = new Set()
@@ -88,7 +88,7 @@ function contents(list, first) {
     }
     for (const link of line.matchAll(LINK)) {
       const file = path.posix.normalize(path.posix.join(path.posix.dirname(list), link[2].replace(/#.*/, '')))
-      const above = groups.length === 1 && !isChinese(file)
+      const above = groups.length === 1
       if (file.startsWith('docs/') && pages.has(file) && file !== list && !seen.has(file) && !above) {
         seen.add(file)
         groups.at(-1).files.push(file)
