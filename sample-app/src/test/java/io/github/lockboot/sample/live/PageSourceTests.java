@@ -30,7 +30,8 @@ class PageSourceTests {
     List<DynamicTest> eachCard() throws IOException {
         String chinese = String.join("", found("inChinese = \\[(.*?)]", "page.js"));
         List<DynamicTest> tests = new ArrayList<>();
-        for (MatchResult card : CARD.matcher(read(PAGE.resolve("index.html"))).results().toList()) {
+        for (MatchResult card :
+                CARD.matcher(read(PAGE.resolve("index.html"))).results().toList()) {
             tests.add(dynamicTest(card.group(1), () -> {
                 Matcher links = LINKS.matcher(card.group());
                 assertThat(links.find()).as("links").isTrue();
@@ -52,7 +53,8 @@ class PageSourceTests {
             source.append(read(SOURCES.resolve(file)));
         }
         String all = source.toString().replaceAll("\\s", "");
-        List<String> code = CODE.matcher(card).results().map(each -> each.group(1)).toList();
+        List<String> code =
+                CODE.matcher(card).results().map(each -> each.group(1)).toList();
         assertThat(code).isNotEmpty();
         for (String each : code) {
             int from = 0;
@@ -65,7 +67,8 @@ class PageSourceTests {
     }
 
     private static List<String> found(String pattern, String file) throws IOException {
-        try (Stream<MatchResult> results = Pattern.compile(pattern).matcher(read(PAGE.resolve(file))).results()) {
+        try (Stream<MatchResult> results =
+                Pattern.compile(pattern).matcher(read(PAGE.resolve(file))).results()) {
             return results.map(each -> each.group(1)).toList();
         }
     }

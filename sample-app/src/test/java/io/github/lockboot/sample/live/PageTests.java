@@ -216,7 +216,8 @@ class PageTests extends OnTwoInstances {
             }
             try (SampleInstance second = SampleInstance.on(own)) {
                 Await.until("the command is gone", () -> isThere(page, "#second[hidden]"));
-                assertThat(page.text("#instances")).contains(second.bean(Instances.class).name());
+                assertThat(page.text("#instances"))
+                        .contains(second.bean(Instances.class).name());
                 assertThat(page.find("[data-load]:disabled")).isEmpty();
             }
             assertThat(page.errors()).isEmpty();
@@ -292,8 +293,10 @@ class PageTests extends OnTwoInstances {
         for (String mode : List.of("setnx", "expiring", "owned", "lock")) {
             BigDecimal lost = new BigDecimal(accounts.<String>read("$." + mode + ".balance"))
                     .subtract(new BigDecimal(accounts.<String>read("$." + mode + ".expected")));
-            assertThat(figure(page, mode, "payments")).isEqualTo(String.valueOf(report.<Integer>read("$." + mode + ".payments")));
-            assertThat(figure(page, mode, "overlaps")).isEqualTo(String.valueOf(report.<Integer>read("$." + mode + ".overlaps")));
+            assertThat(figure(page, mode, "payments"))
+                    .isEqualTo(String.valueOf(report.<Integer>read("$." + mode + ".payments")));
+            assertThat(figure(page, mode, "overlaps"))
+                    .isEqualTo(String.valueOf(report.<Integer>read("$." + mode + ".overlaps")));
             assertThat(figure(page, mode, "excess")).isEqualTo(lost.toPlainString());
         }
     }
