@@ -1,5 +1,7 @@
 package io.github.lockboot.sample.live;
 
+import java.awt.image.BufferedImage;
+import java.io.ByteArrayInputStream;
 import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -10,6 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.logging.Level;
 import java.util.stream.Stream;
+import javax.imageio.ImageIO;
 
 import io.github.lockboot.fixture.Await;
 import org.junit.jupiter.api.Assumptions;
@@ -121,7 +124,9 @@ final class Chromium implements AutoCloseable {
     /** Takes a picture of what is in the window. */
     void picture(String name) throws IOException {
         Path folder = Files.createDirectories(Path.of(System.getProperty("sample.screenshots", "target/screenshots")));
-        Files.write(folder.resolve(name + ".png"), driver.getScreenshotAs(OutputType.BYTES));
+        // Written again, which makes it much smaller.
+        BufferedImage picture = ImageIO.read(new ByteArrayInputStream(driver.getScreenshotAs(OutputType.BYTES)));
+        ImageIO.write(picture, "png", folder.resolve(name + ".png").toFile());
     }
 
     /** Takes a picture of the whole page, which must be this wide. */
