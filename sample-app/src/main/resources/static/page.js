@@ -6,7 +6,7 @@ const one = id => document.getElementById(id);
 
 const repository = 'https://github.com/lockboot/lock-spring-boot-starter/blob/main/';
 const sources = 'sample-app/src/main/java/io/github/lockboot/sample/';
-const inChinese = ['getting-started', 'annotation', 'guards']; // pages of docs that have a Chinese twin
+const inChinese = ['annotation', 'api', 'getting-started', 'guards', 'jobs', 'transactions']; // pages of docs that have a Chinese twin
 const stillShown = 3_000; // ms for which a lock that is free again keeps its row
 const stuckAfter = 3_300; // ms without a payment: longer than any mishap takes
 
