@@ -84,7 +84,8 @@ final class NoticedBy {
     /** The tests, on the library that comes first on the class path. */
     static final class Tests {
 
-        private static final String PACKAGE = "io.github.lockboot.redis.";
+        private static final String LIBRARY = "io.github.lockboot.";
+        private static final String PACKAGE = LIBRARY + "redis.";
 
         private Tests() {}
 
@@ -95,7 +96,7 @@ final class NoticedBy {
                     failures,
                     false,
                     List.of(
-                            DiscoverySelectors.selectPackage(PACKAGE + "engine"),
+                            DiscoverySelectors.selectPackage(LIBRARY + "engine"),
                             DiscoverySelectors.selectPackage(PACKAGE + "protocol")));
             if (Files.size(failures) == 0) {
                 run(
