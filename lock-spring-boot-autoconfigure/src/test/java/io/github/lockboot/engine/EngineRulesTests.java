@@ -1018,6 +1018,25 @@ class EngineRulesTests {
             assertThat(scripted.engine.inUse()).isZero();
         }
 
+        /** A copy of that unlock that runs late would queue the id again. */
+        @Test
+        void anIdThatAnUnlockWithoutAnAnswerWasToQueueIsCancelledOnceTheUnlockIsAnswered() {
+            Lease lease = scripted.granted(100, TTL);
+            CompletableFuture<Lease> other = scripted.acquire(LONG, seconds(10), true);
+            Sent unlock = endTurn(lease);
+            other.cancel(false);
+            unlock.fail("timed out");
+            Sent again = scripted.next("unlock");
+            assertThat(again.id()).isEqualTo(unlock.id());
+            scripted.nothingIsSent();
+            again.answer(Reply.Plain.NOT_HOLDER);
+            Sent cancel = scripted.next("cancel");
+            assertThat(cancel.id()).isEqualTo(unlock.argument(3));
+            cancel.answer(Reply.Plain.UNKNOWN);
+            scripted.nothingIsSent();
+            assertThat(scripted.engine.inUse()).isZero();
+        }
+
         /** Ends a hold that is not passed on locally: one command releases it and queues the next. */
         private Sent endTurn(Lease lease) {
             return endTurn(Hold.of(lease));

@@ -96,6 +96,18 @@ class KindRulesTests {
             scripted.nothingIsSent();
         }
 
+        @Test
+        void nobodyJoinsOthersOnceTheRegistryIsClosing() {
+            firstIs(owner(100, 0, 100));
+            scripted.engine.stopGranting();
+            assertThatThrownBy(scripted.acquire(Kind.SHARED, LONG)::join)
+                    .hasCauseInstanceOf(LockUnavailableException.class);
+            assertThat(first.join().isValid()).isTrue();
+            release(first);
+            scripted.next("unlock").answer(Reply.Plain.RELEASED);
+            assertThat(scripted.engine.inUse()).isZero();
+        }
+
         /** The clock is set, or the machine sleeps, between its grant and its claim. */
         @Test
         void whoseGrantIsDoubtedBeforeItIsClaimedAsksForItselfAndTakesNoneFromOthers() {

@@ -35,12 +35,21 @@ record Mutant(String name, Path folder) {
     private static final Path REPOSITORY = Path.of("../..");
     private static final String CLASS_PATH = System.getProperty("java.class.path");
 
-    /** {@return the names of all rules that are broken in a model} */
+    /** {@return the names of all rules that are broken in the code} */
     static List<String> names() {
+        return withFile(".patch");
+    }
+
+    /** {@return the names of those that are broken in a model, too} */
+    static List<String> ofModels() {
+        return withFile(".cfg");
+    }
+
+    private static List<String> withFile(String ending) {
         try (Stream<Path> files = Files.list(PATCHES)) {
             return files.map(file -> file.getFileName().toString())
-                    .filter(file -> file.endsWith(".cfg"))
-                    .map(file -> file.replace(".cfg", ""))
+                    .filter(file -> file.endsWith(ending))
+                    .map(file -> file.replace(ending, ""))
                     .sorted()
                     .toList();
         } catch (IOException e) {

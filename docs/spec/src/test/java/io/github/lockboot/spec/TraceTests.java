@@ -129,7 +129,7 @@ class TraceTests {
     /** Those that {@code -Dmutants} names, or all. */
     static List<String> mutants() {
         List<String> chosen = List.of(System.getProperty("mutants", "").split(","));
-        return Mutant.names().stream()
+        return Mutant.ofModels().stream()
                 .filter(name -> !UNSEEN.contains(name))
                 .filter(name -> chosen.contains("") || chosen.contains(name))
                 .toList();
