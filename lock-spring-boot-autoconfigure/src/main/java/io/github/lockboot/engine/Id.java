@@ -155,6 +155,9 @@ final class Id {
     long downgradeDue = LeaseTime.NEVER;
 
     // --- once it ends
+    /** When it did: its release may be sent later. */
+    private @Nullable Moment endedAt;
+
     /** To whom the hold is left; null once that was tried. */
     @Nullable
     Transfer leftTo;
@@ -430,6 +433,7 @@ final class Id {
 
     /** @param known whether the store may know it, so that a release has to be sent */
     void end(boolean known, Moment now) {
+        endedAt = life == Life.ENDING ? endedAt : now;
         life = Life.ENDING;
         mayBeKnown &= known;
         due = now.nanos();
@@ -512,14 +516,15 @@ final class Id {
          *
          * <p>NOT_HOLDER to a command that may have been sent twice answers our own second copy; after the deadline, by
          * either clock, it may only tell that the command came late, unless the lease had expired by wall clock already
-         * when the command was sent.
+         * when the id ended.
          */
         Release outcomeOf(Id one, @Nullable Reply reply, LockStore.Client client, Moment now) {
             if (reply != Reply.Plain.NOT_HOLDER || !one.wasHeld() || client.mayHaveRepeatedSince(epoch)) {
                 return Release.RELEASED;
             }
             State state = one.lease().at(now);
-            boolean ranBefore = one.lease().at(sentAt) == State.RUNNING;
+            Moment endedAt = Objects.requireNonNull(one.endedAt);
+            boolean ranBefore = one.lease().at(endedAt) == State.RUNNING;
             boolean mayBeLate = state == State.OVER || state == State.EXPIRED_BY_WALL_CLOCK && ranBefore;
             return mayBeLate ? Release.RELEASED : Release.LOST;
         }

@@ -355,4 +355,17 @@ class LeaseRulesTests {
         assertThat(scripted.engine.heldBy(Thread.currentThread(), NAME, LockKind.EXCLUSIVE))
                 .isNotNull();
     }
+
+    /** The release waits for the answer to a renewal, and the machine sleeps meanwhile. */
+    @Test
+    void aHoldThatEndedInItsLeaseIsNotLostAlthoughItsReleaseIsSentAfterTheLease() {
+        Lease lease = scripted.granted(100, TTL);
+        scripted.timer.tick(TTL.dividedBy(3));
+        Sent renewal = scripted.next("renew");
+        CompletableFuture<Void> closed = lease.closeAfter(Duration.ZERO);
+        scripted.timer.setWallForwardBy(TTL);
+        renewal.fail("cut");
+        scripted.next("unlock").answer(Reply.Plain.NOT_HOLDER);
+        assertThat(closed).isCompleted();
+    }
 }
