@@ -40,8 +40,8 @@ class ThreadScheduleTests {
     private static final LockOptions LINGERING = EXCLUSIVE.withLinger(Duration.ofSeconds(1));
 
     /**
-     * A task that is planned while another thread lets a second pass may run a second late, and the end of a linger time
-     * is looked for once a second at the latest.
+     * A task that is planned while another thread lets a second pass may run a second late, and the end of a linger
+     * time is looked for once a second at the latest.
      */
     private static final Duration SETTLING = Duration.ofSeconds(5);
 
