@@ -73,9 +73,9 @@ public final class OutageLog {
 
     private synchronized void firstAnswer() {
         if (going && !answered) {
+            answeredAt = timer.nanoTime(); // before the task is due, however long it takes to schedule it
             timer.schedule(QUIET_NANOS, this::endIfQuiet);
             answered = true;
-            answeredAt = timer.nanoTime();
         }
     }
 

@@ -1,5 +1,6 @@
 package io.github.lockboot.internal;
 
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 
 import io.github.lockboot.LogReader;
@@ -78,5 +79,29 @@ class OutageLineTests {
             timer.tick(Duration.ofSeconds(5));
             assertThat(log.messages()).last().asString().startsWith("Locks work again");
         }
+    }
+
+    /** The operating system may take the core away there. */
+    @Test
+    void anAnswerWhoseThreadIsHeldUpAfterItHasScheduledTheEndEndsIt() {
+        OutageLog heldUp = new OutageLog(heldUpAfterScheduling(), Runnable::run);
+        try (LogReader log = new LogReader()) {
+            heldUp.failed("no answer");
+            heldUp.answered();
+            timer.tick(Duration.ofSeconds(6));
+            assertThat(log.messages()).last().asString().startsWith("Locks work again");
+            assertThat(heldUp.isGoing()).isFalse();
+        }
+    }
+
+    private Timer heldUpAfterScheduling() {
+        return (Timer) Proxy.newProxyInstance(
+                Timer.class.getClassLoader(), new Class<?>[] {Timer.class}, (proxy, method, arguments) -> {
+                    Object result = method.invoke(timer, arguments);
+                    if (method.getName().equals("schedule")) {
+                        timer.tick(Duration.ofMillis(10));
+                    }
+                    return result;
+                });
     }
 }
