@@ -59,6 +59,7 @@ record TestApplications(ConfigurableApplicationContext one, ConfigurableApplicat
                         "spring.main.web-application-type=none",
                         "spring.main.banner-mode=off",
                         "lock.startup-check=off",
+                        "lock.redis.command-timeout=8s", // the machine may be busy
                         "spring.autoconfigure.exclude=" + NOT_NEEDED)
                 .run(both(AclUser.CREDENTIALS, properties).stream()
                         .map(property -> "--" + property)
