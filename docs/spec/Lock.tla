@@ -68,6 +68,7 @@ DriftOf(lease) == Drift
 NextFence(fence) == fence + 1
 WaitingWith(c) == 0..(MaxReaders - 1)     \* how many more readers of this client wait for the same grant
 IsStale(waiter) == FALSE        \* was not heard of for so long that a script drops it
+IsPassed(waiter) == cl[waiter.id[1]].ph = "crashed"  \* nobody listens for it, so a script passes it over
 
 \* --- the scripts -----------------------------------------------------------------------------------------------------
 
@@ -99,13 +100,26 @@ TokenOf(s, h) == IF h.kind = Shared /\ Mutant # "reader-own-token" THEN s.token 
 
 AreQueued(s) == MaxReaders > 1 /\ s.queue # <<>>
 
-\* The first in the queue is admitted as long as it fits, then the next: with its whole lease if this script's reply tells
-\* it, else with a claim lease and a push.
+\* A waiter is passed over in its turn, and a writer while readers hold, too.
+MayPass(holders, waiter) ==
+    /\ IsPassed(waiter)
+    /\ Fits(holders, waiter.kind) \/ (waiter.kind = Exclusive /\ \A h \in holders : h.kind = Shared)
+
+\* The place of the first that is not passed over; 0 if all are. Who reads the reply is there.
+InTurn(s, reader) ==
+    LET Stays(i) == s.queue[i].id = reader \/ ~MayPass(s.holders, s.queue[i])
+        places == {i \in 1..Len(s.queue) : Stays(i) /\ \A j \in 1..(i - 1) : ~Stays(j)}
+    IN IF places = {} THEN 0 ELSE CHOOSE i \in places : TRUE
+
+\* The first that is not passed over is admitted as long as it fits, then the next: with its whole lease if this script's
+\* reply tells it, else with a claim lease and a push.
 RECURSIVE Admit(_, _)
 Admit(s, reader) ==
-    IF s.queue = <<>> \/ ~Fits(s.holders, Head(s.queue).kind) THEN s
-    ELSE LET first == Head(s.queue)
-             g == TLCEval(Own([s EXCEPT !.queue = Tail(@)], first.id, first.kind,
+    LET place == InTurn(s, reader) IN
+    IF place = 0 \/ ~Fits(s.holders, s.queue[place].kind) THEN s
+    ELSE LET first == s.queue[place]
+             others == SubSeq(s.queue, 1, place - 1) \o SubSeq(s.queue, place + 1, Len(s.queue))
+             g == TLCEval(Own([s EXCEPT !.queue = others], first.id, first.kind,
                               IF first.id = reader THEN TtlOf(first.id) ELSE ClaimOf(first.id)))
              h == Holder(g, first.id)
              push == [k |-> "push", id |-> h.id, fence |-> h.fence, token |-> TokenOf(g, h), lease |-> h.left,
@@ -144,7 +158,7 @@ Acquire(m) ==
         t == IF IsHolder(s, m.id)
              THEN IF Mutant = "reacquire-unrenewed" THEN s
                   ELSE Prolong(IF Mutant = "reacquire-kind" THEN rekinded ELSE s, m.id)
-             ELSE IF (s.queue = <<>> \/ Mutant = "overtake") /\ Fits(s.holders, m.kind)
+             ELSE IF ((\A i \in 1..Len(s.queue) : IsPassed(s.queue[i])) \/ Mutant = "overtake") /\ Fits(s.holders, m.kind)
              THEN Own([s EXCEPT !.queue = SelectSeq(@, LAMBDA w : w.id # m.id)], m.id, m.kind, TtlOf(m.id))
              ELSE IF m.queues THEN Enqueued(s, m.id, m.kind) ELSE s
     IN IF m.queues \/ IsHolder(t, m.id) THEN OwnerOrQueued(t, m.id, TtlOf(m.id), m.age)
@@ -570,14 +584,16 @@ BelieversFit ==
 BelieversHold == \A c \in Clients : Believes(c) =>
     \E h \in r.holders : h.id = Id(c) /\ h.fence = cl[c].tok /\ (cl[c].kind = Exclusive => h.kind = Exclusive)
 
-\* The same of what Redis has; an id is there once, and the first in the queue has to wait.
+\* The same of what Redis has; an id is there once, and the first in the queue that is not passed over has to wait.
 HoldersFit ==
     /\ \A g, h \in r.holders : g # h => g.id # h.id /\ (g.kind = h.kind \/ (IsLimited(g.kind) /\ IsLimited(h.kind)))
     /\ \A g, h \in r.holders : g.kind = Exclusive => g = h
     /\ \A h \in r.holders : IsLimited(h.kind) => Cardinality(r.holders) <= h.kind
     /\ \A i \in 1..Len(r.queue) : /\ ~IsHolder(r, r.queue[i].id)
                                   /\ \A j \in 1..Len(r.queue) : r.queue[i].id = r.queue[j].id => i = j
-    /\ r.queue # <<>> => ~Fits(r.holders, Head(r.queue).kind)
+    /\ \A i \in 1..Len(r.queue) :
+        (\A j \in 1..(i - 1) : IsPassed(r.queue[j]) /\ Fits(r.holders, r.queue[j].kind)) /\ ~IsPassed(r.queue[i])
+            => ~Fits(r.holders, r.queue[i].kind)
 
 \* While a client believes, nobody has been given a newer token; except among permits.
 TheNewestTokenBelieves == \A c \in Clients : Believes(c) =>
@@ -604,11 +620,11 @@ OnlyItsOwnIdEndsALease ==
                           \/ /\ m.k = "transfer" /\ m.from = h.id /\ m.tok = h.fence
                              /\ \E g \in r'.holders : g.id = m.id /\ g.fence = h.fence]_vars
 
-\* Who is granted the lock leaves nobody behind who came before.
+\* Who is granted the lock leaves nobody behind who came before and is not passed over.
 NobodyOvertakes ==
     [][\A h \in r'.holders : (\A g \in r.holders : g.id # h.id /\ g.fence # h.fence) =>
         \A i \in 1..Len(r.queue) :
-            (\A j \in 1..i : r.queue[j].id # h.id) => ~IsQueued(r', r.queue[i].id)]_vars
+            (\A j \in 1..i : r.queue[j].id # h.id) => ~IsQueued(r', r.queue[i].id) \/ IsPassed(r.queue[i])]_vars
 
 \* Who waits is granted the lock, or leaves, or crashes.
 EveryWaitEnds == \A c \in Clients : \A n \in 1..MaxIds :

@@ -24,6 +24,7 @@ RedisClaimOf(id) == Min(Claim, RedisTtlOf(id))
 RedisLocalsOf(kind) == IF IsLimited(kind) THEN 64 ELSE Locals
 RedisNextFence(fence) == Max(fence + 1, Line.micros)
 RedisIsStale(waiter) == waiter.id \in Line.dropped
+RedisIsPassed(waiter) == waiter.id \in Line.passed
 
 \* --- the steps -------------------------------------------------------------------------------------------------------
 

@@ -34,6 +34,7 @@ TraceLocalsOf(kind) == IF IsLimited(kind) THEN 64 ELSE Locals
 TraceDriftOf(lease) == lease \div 100 + Drift
 TraceNextFence(fence) == Max(fence + 1, Line.micros)
 TraceIsStale(waiter) == waiter.id \in Line.dropped
+TraceIsPassed(waiter) == waiter.id \in Line.passed
 TraceWaitingWith(c) == {Line.readers}
 TraceAfter(m) == net                                    \* the answers to two commands may be the same
 TraceMayPoll(c) == IsWaiting(c)

@@ -39,7 +39,7 @@ final class SelfCheck {
 
     private static final Version OLDEST = Version.parse("6.2");
     private static final String COMMANDS =
-            "+ping +eval +evalsha +time +get +set +del +pttl +pexpire +publish +subscribe +unsubscribe"
+            "+ping +eval +evalsha +time +get +set +del +pttl +pexpire +publish +pubsub|numsub +subscribe +unsubscribe"
                     + " +client|tracking +client|caching";
 
     /** Enough names that a node without all slots does not have all of them. */

@@ -1,4 +1,4 @@
--- Grants the lock to the caller if the holders admit it and no waiter is before the caller; renews it if the caller holds it; otherwise
+-- Grants the lock to the caller if the holders admit it and no waiter that may be alive is before the caller; renews it if the caller holds it; otherwise
 -- queues the caller or marks it as seen.
 --
 -- first: begin, acquire-free, stored
@@ -19,7 +19,7 @@ end
 local holder = holder_of(me)
 if holder then
   holder.expiry, lock.changed = math.max(holder.expiry, now + ttl), true
-elseif #lock.queue == 0 and admits(lock.holders, kind) then
+elseif make_way(kind) then
   grant(me, ttl, kind, ttl)
 elseif enqueue and (position_of(me) or #lock.queue < most_waiters) then
   join(me, ttl, kind)

@@ -26,8 +26,10 @@ if kept then
 else
   holder.id, holder.ttl, holder.expiry, lock.changed = 'kept-' .. me, stay, now + stay, true
 end
-local first = lock.queue[1]
-if first and now + stay < lease_end then
-  notify(first[1], 0, 0, #lock.queue, 0)
+for _, waiter in ipairs(now + stay < lease_end and lock.queue or {}) do
+  notify(waiter[1], 0, 0, #lock.queue, 0)
+  if not is_deaf(waiter[1]) then
+    break
+  end
 end
 return answer('KEPT')

@@ -12,7 +12,8 @@ local joining = next_id and '["' .. next_id .. '",'
 if holder == me and format == FORMAT and not (joining and string.find(stored, joining, 1, true)) then
   local left, since_sweep, unseen = expiry - now, now - swept, now - seen
   local valid = left > 0 and left <= tonumber(held) and math.max(grant_number, last_token) < micros
-  if valid and since_sweep >= 0 and since_sweep < poll / 4 and unseen >= 0 and unseen < patience then
+  if valid and since_sweep >= 0 and since_sweep < poll / 4 and unseen >= 0 and unseen < patience
+    and not is_deaf(first) then
     local waiters, at = #more, string.find(stored, ',["', behind, true)
     while at do
       waiters, at = waiters + 1, string.find(stored, ',["', at + 3, true)

@@ -153,6 +153,7 @@ final class SimulatedClient {
         }
         time.trace(() -> session + " crashes");
         crashed = true;
+        redis.listens(session, false);
     }
 
     /** It begins to shut down: who waits is told so, and so is who asks; holds go on. */
@@ -232,7 +233,13 @@ final class SimulatedClient {
         if (subscribed) {
             time.trace(() -> session + " loses its channel");
             subscribed = false;
-            after(noticedAfter, () -> channelLive = false);
+            if (chance(0.5)) {
+                redis.listens(session, false);
+            }
+            after(noticedAfter, () -> {
+                channelLive = false;
+                redis.listens(session, false);
+            });
             after(noticedAfter + awayNanos, this::subscribe);
         }
     }
@@ -244,6 +251,7 @@ final class SimulatedClient {
             subscribed = true;
             subscription++;
             channelLive = true;
+            redis.listens(session, true);
             engine.onSubscribed();
         }
     }

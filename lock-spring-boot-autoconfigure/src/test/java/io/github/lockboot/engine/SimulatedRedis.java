@@ -27,6 +27,7 @@ final class SimulatedRedis {
     private final Map<String, LockModel> locks = new TreeMap<>();
     private final Map<String, Long> strangers = new TreeMap<>();
     private final Map<String, Set<String>> tracking = new TreeMap<>();
+    private final Set<String> listening = new TreeSet<>();
     private @Nullable SimulationTrace trace;
     private @Nullable RealScripts scripts;
     private int traced;
@@ -97,9 +98,29 @@ final class SimulatedRedis {
     }
 
     private LockModel lock(String key) {
-        LockModel lock = locks.computeIfAbsent(key, k -> new LockModel(k, CHANNELS, micros()));
+        LockModel lock = locks.computeIfAbsent(key, this::newLock);
         lock.turn(micros() - lock.micros());
         return lock;
+    }
+
+    private LockModel newLock(String key) {
+        LockModel lock = new LockModel(key, CHANNELS, micros());
+        lock.shareListeners(listening);
+        return lock;
+    }
+
+    /** Messages reach the session from now on, or do not. */
+    void listens(String session, boolean listens) {
+        if (listens) {
+            listening.add(session);
+        } else {
+            listening.remove(session);
+        }
+    }
+
+    /** How many waiters were passed over. */
+    int passedOver() {
+        return locks.values().stream().mapToInt(LockModel::passedOver).sum();
     }
 
     private void publish(String channel, String message) {

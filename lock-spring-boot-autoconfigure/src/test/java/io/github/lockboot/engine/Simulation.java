@@ -224,6 +224,9 @@ final class Simulation {
             }
         }
         assertThat(redis.keys()).as("what is left in Redis").isEmpty();
+        for (int i = redis.passedOver(); i > 0; i--) {
+            world.count("passed over");
+        }
     }
 
     private void begin() {

@@ -65,7 +65,7 @@ class SimulationTests {
                 .as("what the schedules reach")
                 .containsKeys("acquired exclusively", "acquired as a reader", "acquired by a permit", "downgraded")
                 .containsKeys("acquired with others", "lingered", "kept", "handed over", "taken over")
-                .containsKeys("lost", "mishap", "stopped", "stranger")
+                .containsKeys("passed over", "lost", "mishap", "stopped", "stranger")
                 .containsKeys("slept", "time of day set", "deleted", "change announced")
                 .containsKeys("LockNotAcquiredException", "LockUnavailableException", "CancellationException");
     }

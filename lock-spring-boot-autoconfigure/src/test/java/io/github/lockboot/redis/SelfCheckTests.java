@@ -42,7 +42,7 @@ import static org.mockito.Mockito.mock;
 class SelfCheckTests {
 
     private static final String RIGHTS = "~lock:* &lock:* +ping +eval +evalsha +time +get +set +del +pttl +pexpire"
-            + " +publish +subscribe +unsubscribe +client|tracking +client|caching";
+            + " +publish +pubsub|numsub +subscribe +unsubscribe +client|tracking +client|caching";
     private static final String NO_ANNOUNCEMENTS = ", a loss is known at the next renewal";
 
     private static RedisServer server;

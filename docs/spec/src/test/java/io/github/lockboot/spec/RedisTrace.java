@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 import io.github.lockboot.fixture.StoredLock;
 import org.jspecify.annotations.Nullable;
@@ -190,6 +191,7 @@ final class RedisTrace {
             }
         }
         line.put("dropped", dropped);
+        line.put("passed", passed(after));
         line.put("unseen", (int) unseen);
         line.put("patience", (int) patience);
         line.put("there", after.format() > 0);
@@ -375,6 +377,13 @@ final class RedisTrace {
     }
 
     // --- numbers ----------------------------------------------------------------------------------------------
+
+    private Set<Object> passed(StoredLock lock) {
+        return lock.queue().stream()
+                .filter(waiter -> waiter.passedOver() == StoredLock.PassedOver.SINCE_IT_ASKED)
+                .map(waiter -> id(waiter.id()))
+                .collect(Collectors.toSet());
+    }
 
     private List<Object> id(String name) {
         return ids.computeIfAbsent(name, none -> {

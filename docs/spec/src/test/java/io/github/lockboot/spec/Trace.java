@@ -7,6 +7,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 import io.github.lockboot.fixture.StoredLock;
 
@@ -441,6 +442,10 @@ final class Trace {
                 unseen = Math.min(unseen, now - waiter.seen());
             }
         }
+        Set<Object> passed = after.queue().stream()
+                .filter(waiter -> waiter.passedOver() == StoredLock.PassedOver.SINCE_IT_ASKED)
+                .map(waiter -> ids.get(waiter.id()).value())
+                .collect(Collectors.toSet());
         Map<String, Object> sent = new LinkedHashMap<>(command.fixed);
         sent.put("k", command.script);
         sent.put("id", command.id.value());
@@ -454,6 +459,8 @@ final class Trace {
                 fence(micros),
                 "dropped",
                 dropped,
+                "passed",
+                passed,
                 "unseen",
                 (int) Math.min(unseen, 1_000_000),
                 "reply",

@@ -79,6 +79,7 @@ public final class ScriptStore implements LockStore {
     private final Runner runner;
     private final String keyPrefix;
     private final byte[] settings;
+    private final byte[] settingsOnCluster;
     private final Timer timer;
     private final long timeoutNanos;
     private final Queue<Sent> inOrder = new ConcurrentLinkedQueue<>();
@@ -103,8 +104,9 @@ public final class ScriptStore implements LockStore {
         this.timeoutNanos = commandTimeout.toNanos();
         this.check = timer.check(timeoutNanos / 10, this::expire);
         this.connectingAt = timer.nanoTime() - timeoutNanos;
-        this.settings = bytes(poll.toMillis() + " " + patience.toMillis() + " " + maxWaiters + " " + maxHolders + " "
-                + keyPrefix + CLIENT);
+        String numbers = poll.toMillis() + " " + patience.toMillis() + " " + maxWaiters + " " + maxHolders;
+        this.settings = bytes(numbers + " 1 " + keyPrefix + CLIENT);
+        this.settingsOnCluster = bytes(numbers + " 0 " + keyPrefix + CLIENT);
         RedisFailure.load();
     }
 
@@ -239,7 +241,7 @@ public final class ScriptStore implements LockStore {
     private byte[][] encoded(String id, Object... others) {
         byte[][] arguments = new byte[2 + others.length][];
         arguments[0] = bytes(id);
-        arguments[1] = settings;
+        arguments[1] = runner.followsRedirections() ? settingsOnCluster : settings;
         for (int i = 0; i < others.length; i++) {
             arguments[2 + i] = bytes(others[i]);
         }

@@ -12,9 +12,12 @@ import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.StoredLock;
 import io.github.lockboot.fixture.StoredLock.Waiter;
+import io.github.lockboot.redis.GrantChannels;
 import io.github.lockboot.redis.RedisLockRegistry;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -37,6 +40,31 @@ class DeadWaiterTests {
     @AfterEach
     void stop() {
         fleet.close();
+    }
+
+    @ParameterizedTest(name = "{0} dead")
+    @ValueSource(ints = {1, 2, 10})
+    void aHolderThatListensReleasesToTheFirstWaiterThatIsAlive(int dead) throws Exception {
+        NamedLock lock = listening().get("x");
+        Actor holder = fleet.holder(lock);
+        queueNeverSeenAgain(dead);
+        NamedLock wanted = listening().get("x");
+        Actor waiter = fleet.actor();
+        var served = waiter.begin(wanted::lock);
+        fleet.awaitQueued("x", dead + 1);
+        holder.run(lock::unlock);
+        assertThat(StoredLock.at(fleet.server(), "lock:x").holders())
+                .singleElement()
+                .matches(next -> !next.id().startsWith("dead-"));
+        Actor.get(served);
+        waiter.run(wanted::unlock);
+    }
+
+    private RedisLockRegistry listening() {
+        RedisLockRegistry registry = fleet.registry(USUAL);
+        registry.connect();
+        Actor.await("messages arrive", () -> GrantChannels.isLive(registry));
+        return registry;
     }
 
     @Test

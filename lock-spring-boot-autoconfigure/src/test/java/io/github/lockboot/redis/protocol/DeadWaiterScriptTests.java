@@ -3,13 +3,17 @@ package io.github.lockboot.redis.protocol;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.stream.IntStream;
 
+import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.redis.protocol.ClockedScripts.Seen;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -29,6 +33,8 @@ class DeadWaiterScriptTests extends OnClockedScripts {
     private static final long TTL = 30_000;
     private static final int MOST = 1_000;
 
+    private final Map<String, RedisProbe> listeners = new HashMap<>();
+    private final Map<String, String> ids = new HashMap<>();
     private long now = 1_800_000_000_000L;
     private long keyGoneAt = Long.MAX_VALUE;
     private int callers;
@@ -94,6 +100,158 @@ class DeadWaiterScriptTests extends OnClockedScripts {
                 turn(interval);
             }
         }
+    }
+
+    // --- where messages reach the living ----------------------------------------------------------------------
+
+    @ParameterizedTest(name = "{0} dead")
+    @ValueSource(ints = {1, 2, 10, 300})
+    void aReleasePassesTheDeadOverForTheFirstThatListens(int dead) {
+        listen("holder", "live");
+        acquire(HOLDER, true);
+        queueDead(dead);
+        acquire("live-1", true);
+        acquire("live-2", true);
+        Seen released = call(LuaScript.UNLOCK, HOLDER, 0);
+        assertThat(released.reply()).isEqualTo(List.of("HANDED_OVER"));
+        assertThat(released.messages()).singleElement().asString().startsWith("lock:client:live live-1 ");
+        Seen next = call(LuaScript.UNLOCK, "live-1", released.stored().lock().fence());
+        assertThat(next.messages()).singleElement().asString().startsWith("lock:client:live live-2 ");
+    }
+
+    @ParameterizedTest(name = "{0} dead")
+    @ValueSource(ints = {1, 2, 10})
+    void aNewcomerDoesNotWaitForTheDead(int dead) {
+        listen("holder", "caller");
+        acquire(HOLDER, true);
+        queueDead(dead);
+        assertThat(call(LuaScript.UNLOCK, HOLDER, 0).reply()).isEqualTo(List.of("RELEASED"));
+        Seen tried = acquire(newCaller(), false);
+        assertThat(tried.reply().get(0)).isEqualTo("GRANTED");
+        assertThat(tried.stored().lock().queue()).as("they keep their places").hasSize(dead);
+    }
+
+    @Test
+    void aHolderThatDiedIsFollowedByTheFirstThatListens() {
+        listen("live");
+        call(LuaScript.ACQUIRE, HOLDER, 1_000, 0, 1);
+        queueDead(2);
+        acquire("live-1", true);
+        turn(1_000);
+        assertThat(acquire("live-1", true).reply().get(0)).isEqualTo("GRANTED");
+    }
+
+    @Test
+    void readersDoNotWaitForADeadWriter() {
+        listen("reader", "late");
+        call(LuaScript.ACQUIRE, "reader-1", TTL, -1, 1);
+        acquire("dead-1", true);
+        assertThat(call(LuaScript.ACQUIRE, "late-1", TTL, -1, 1).reply().get(0)).isEqualTo("GRANTED");
+    }
+
+    @Test
+    void readersBehindADeadWriterAreServedOnceAnyOfThemAsks() {
+        listen("reader", "late");
+        call(LuaScript.ACQUIRE, "reader-1", TTL, -1, 1);
+        listen("writer");
+        acquire("writer-1", true);
+        assertThat(call(LuaScript.ACQUIRE, "late-1", TTL, -1, 1).reply().get(0)).isEqualTo("QUEUED");
+        hangUp("writer");
+        assertThat(call(LuaScript.ACQUIRE, "late-1", TTL, -1, 1).reply().get(0)).isEqualTo("GRANTED");
+    }
+
+    @Test
+    void nobodyIsServedBeforeAWaiterThatListens() {
+        listen("holder", "live", "caller");
+        acquire(HOLDER, true);
+        queueDead(2);
+        acquire("live-1", true);
+        call(LuaScript.UNLOCK, HOLDER, 0);
+        assertThat(acquire(newCaller(), false).reply().get(0)).isEqualTo("BUSY");
+    }
+
+    /** It polls. Its first turn goes to another; after its next poll it is a waiter as the others. */
+    @Test
+    void aLiveWaiterThatNoMessageReachesKeepsItsPlaceAndIsServedOnceItHasAskedAgain() {
+        listen("holder", "live");
+        acquire(HOLDER, true);
+        acquire("mute-1", true);
+        acquire("live-1", true);
+        acquire("live-2", true);
+        Seen first = call(LuaScript.UNLOCK, HOLDER, 0);
+        assertThat(first.messages().get(0)).startsWith("lock:client:live live-1 ");
+        assertThat(acquire("mute-1", true).reply().get(1)).as("position").isEqualTo(1L);
+        Seen second = call(LuaScript.UNLOCK, "live-1", first.stored().lock().fence());
+        assertThat(second.stored().lock().owner()).isEqualTo("mute-1");
+        assertThat(acquire("mute-1", true).reply().get(0)).isEqualTo("GRANTED");
+    }
+
+    @Test
+    void aWaiterThatListensAgainIsServedInItsTurn() {
+        listen("holder", "live");
+        acquire(HOLDER, true);
+        acquire("mute-1", true);
+        acquire("live-1", true);
+        Seen first = call(LuaScript.UNLOCK, HOLDER, 0);
+        listen("mute");
+        Seen second = call(LuaScript.UNLOCK, "live-1", first.stored().lock().fence());
+        assertThat(second.messages()).singleElement().asString().startsWith("lock:client:mute mute-1 ");
+    }
+
+    /** As behind a proxy that counts nobody. */
+    @Test
+    void whereNoMessageReachesTheCallerNobodyIsPassedOver() {
+        listen("live");
+        acquire(HOLDER, true);
+        acquire("mute-1", true);
+        acquire("live-1", true);
+        assertThat(call(LuaScript.UNLOCK, HOLDER, 0).stored().lock().owner()).isEqualTo("mute-1");
+    }
+
+    @Test
+    void onAClusterNobodyIsPassedOver() {
+        listen("holder", "live");
+        acquire(HOLDER, true);
+        acquire("mute-1", true);
+        acquire("live-1", true);
+        String settings = LockModel.settings("lock:client:", MOST, 100, false);
+        assertThat(callAs(settings, LuaScript.UNLOCK, HOLDER, 0).stored().lock().owner())
+                .isEqualTo("mute-1");
+    }
+
+    @Test
+    void aUserThatMayNotCountSubscribersPassesNobodyOver() {
+        listen("holder", "live");
+        acquire(HOLDER, true);
+        acquire("mute-1", true);
+        acquire("live-1", true);
+        redis.command("ACL", "SETUSER", "default", "-pubsub");
+        try {
+            assertThat(call(LuaScript.UNLOCK, HOLDER, 0).stored().lock().owner())
+                    .isEqualTo("mute-1");
+        } finally {
+            redis.command("ACL", "SETUSER", "default", "+pubsub");
+        }
+    }
+
+    private void listen(String... sessions) {
+        for (String session : sessions) {
+            RedisProbe listener = server.probe();
+            listeners.put(session, listener);
+            ids.put(session, String.valueOf(listener.command("CLIENT", "ID")));
+            listener.command("SUBSCRIBE", "lock:client:" + session);
+        }
+    }
+
+    /** Redis frees a client that it kills before it answers. */
+    private void hangUp(String session) {
+        redis.command("CLIENT", "KILL", "ID", ids.get(session));
+        listeners.remove(session).close();
+    }
+
+    @AfterEach
+    void hangUpAll() {
+        List.copyOf(listeners.keySet()).forEach(this::hangUp);
     }
 
     // --- under a held lock ------------------------------------------------------------------------------------
@@ -271,7 +429,11 @@ class DeadWaiterScriptTests extends OnClockedScripts {
     }
 
     private Seen call(int most, LuaScript script, String id, Object... more) {
-        List<String> arguments = new ArrayList<>(List.of(id, LockModel.settings("lock:client:", most)));
+        return callAs(LockModel.settings("lock:client:", most), script, id, more);
+    }
+
+    private Seen callAs(String settings, LuaScript script, String id, Object... more) {
+        List<String> arguments = new ArrayList<>(List.of(id, settings));
         for (Object argument : more) {
             arguments.add(argument.toString());
         }

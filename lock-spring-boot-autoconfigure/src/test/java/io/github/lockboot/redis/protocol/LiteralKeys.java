@@ -18,7 +18,7 @@ public final class LiteralKeys {
             "ERR bad lua script for redis cluster, all the keys that the script uses should be"
                     + " passed using the KEYS array, and KEYS should not be in expression";
 
-    private static final Set<String> WITHOUT_KEYS = Set.of("'TIME'", "'PUBLISH'");
+    private static final Set<String> WITHOUT_KEYS = Set.of("'TIME'", "'PUBLISH'", "'PUBSUB'");
     private static final Pattern KEY = Pattern.compile("KEYS \\[ \\d+ ]");
     private static final Pattern TOKEN = Pattern.compile("(?s)--\\[\\[.*?]]|--[^\n]*|'(?:\\\\.|[^'\\\\])*'"
             + "|\"(?:\\\\.|[^\"\\\\])*\"|[A-Za-z_]\\w*|\\d[\\w.]*|\\.\\.|\\S");

@@ -8,6 +8,7 @@ import java.util.Set;
 
 import io.github.lockboot.engine.LockStore;
 import io.github.lockboot.fixture.StoredLock;
+import io.github.lockboot.fixture.StoredLock.PassedOver;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,7 +36,12 @@ public final class LockModel {
     }
 
     public static String settings(String channels, int mostWaiters, int mostHolders) {
-        return POLL + " " + PATIENCE + " " + mostWaiters + " " + mostHolders + " " + channels;
+        return settings(channels, mostWaiters, mostHolders, true);
+    }
+
+    /** @param counts whether the server counts all that listen */
+    static String settings(String channels, int mostWaiters, int mostHolders, boolean counts) {
+        return POLL + " " + PATIENCE + " " + mostWaiters + " " + mostHolders + (counts ? " 1 " : " 0 ") + channels;
     }
 
     public record Holder(String id, Kind kind, long fence, long ttl, long until) {
@@ -53,14 +59,23 @@ public final class LockModel {
         }
     }
 
-    public record Waiter(String id, Kind kind, long ttl, long seen) {
+    public record Waiter(String id, Kind kind, long ttl, long seen, PassedOver passedOver) {
 
         public Waiter seenAt(long when) {
-            return new Waiter(id, kind, ttl, when);
+            return new Waiter(id, kind, ttl, when, passedOver);
+        }
+
+        Waiter askedAt(long when) {
+            return new Waiter(
+                    id, kind, ttl, when, passedOver == PassedOver.NEVER ? passedOver : PassedOver.BEFORE_IT_ASKED);
+        }
+
+        Waiter passed() {
+            return new Waiter(id, kind, ttl, seen, PassedOver.SINCE_IT_ASKED);
         }
 
         StoredLock.Waiter stored() {
-            return new StoredLock.Waiter(id, ttl, seen, kind.permits());
+            return new StoredLock.Waiter(id, ttl, seen, kind.permits(), passedOver);
         }
     }
 
@@ -83,11 +98,16 @@ public final class LockModel {
     private long grace = NONE;
     private long expiry = NEVER;
 
+    /** The sessions that messages reach. */
+    private Set<String> listening = new HashSet<>();
+
+    private String caller = "";
     private String before = "";
     private final Set<String> granted = new HashSet<>();
     private int skipped;
     private int graces;
     private int unswept;
+    private int passedOver;
 
     public LockModel(String key, String channelPrefix, long micros) {
         this(key, channelPrefix, micros, MOST_HOLDERS);
@@ -100,9 +120,23 @@ public final class LockModel {
         this.mostHolders = mostHolders;
     }
 
+    /** From now on messages reach the session, or do not. */
+    public void listens(String session, boolean listens) {
+        if (listens) {
+            listening.add(session);
+        } else {
+            listening.remove(session);
+        }
+    }
+
+    /** Messages reach these sessions, and no others. */
+    public void shareListeners(Set<String> sessions) {
+        listening = sessions;
+    }
+
     public Outcome acquire(String id, Kind kind, long ttl, boolean enqueue, int most) {
-        begin(id);
-        if (!isHolder(id) && queue.isEmpty() && admits(kind)) {
+        begin(id, id);
+        if (!isHolder(id) && makesWayFor(kind)) {
             grant(id, kind, ttl, ttl);
         }
         if (isHolder(id)) {
@@ -113,9 +147,7 @@ public final class LockModel {
         if (!enqueue || (position == 0 && queue.size() >= most)) {
             return endTaken("BUSY");
         }
-        if (position == 0) {
-            queue.add(new Waiter(id, kind, ttl, now()));
-        }
+        join(id, kind, ttl);
         return endTaken("QUEUED", (long) position(id), fence);
     }
 
@@ -124,12 +156,13 @@ public final class LockModel {
             delete(); // even after its lease: no other id has had the lock since
             return new Outcome(List.of("RELEASED"), List.of());
         }
+        caller = id;
         if (isUpToDateFor(id, lastToken, next)) {
             unswept++;
             before = text();
             granted.clear();
         } else {
-            begin(null);
+            begin(id, null);
         }
         if (!isHolder(id)) {
             return end("NOT_HOLDER");
@@ -137,10 +170,8 @@ public final class LockModel {
         if (!holder(id).kind().isShared()) {
             used(lastToken);
         }
-        if (next != null && position(next) == 0 && !isHolder(next)) {
-            queue.add(new Waiter(next, nextKind, nextTtl, now()));
-        } else if (next != null) {
-            see(next);
+        if (next != null && !isHolder(next)) {
+            join(next, nextKind, nextTtl);
         }
         int waiters = queue.size();
         giveAway(id, next);
@@ -151,7 +182,7 @@ public final class LockModel {
     }
 
     public Outcome downgrade(String id, long downgraded, long lastToken) {
-        begin(null);
+        begin(id, null);
         Holder holder = holder(id);
         if (holder == null || downgraded != holder.fence() || holder.kind().permits() > 0) {
             return end("NOT_HOLDER");
@@ -166,7 +197,7 @@ public final class LockModel {
     }
 
     public Outcome renew(String id, long renewed, long ttl) {
-        begin(null);
+        begin(id, null);
         Holder holder = holder(id);
         if (holder == null || renewed != holder.fence()) {
             return end("NOT_HOLDER");
@@ -176,7 +207,7 @@ public final class LockModel {
     }
 
     public Outcome keep(String id, long kept, long stay) {
-        begin(null);
+        begin(id, null);
         Holder holder = holder(id);
         if (holder == null || kept != holder.fence()) {
             return end("NOT_HOLDER");
@@ -193,8 +224,11 @@ public final class LockModel {
             giveAway(id, null);
         }
         List<String> messages = new ArrayList<>();
-        if (!queue.isEmpty() && now() + stay < holder.until()) {
-            messages.add(message(queue.get(0).id(), 0, 0, 0));
+        for (Waiter waiter : now() + stay < holder.until() ? queue : List.<Waiter>of()) {
+            messages.add(message(waiter.id(), 0, 0, 0));
+            if (!isDeaf(waiter)) {
+                break;
+            }
         }
         Outcome outcome = end("KEPT");
         messages.addAll(outcome.messages());
@@ -203,7 +237,7 @@ public final class LockModel {
 
     /** The hold of that grant is from now on that of another id. */
     public Outcome transfer(String id, long transferred, String toId, long ttl) {
-        begin(null);
+        begin(toId, null);
         Holder holder = isHolder(toId) ? holder(toId) : holder(id);
         if (holder == null || transferred != holder.fence()) {
             return end("NOT_HOLDER");
@@ -218,7 +252,7 @@ public final class LockModel {
 
     /** As {@link #renew} for each, at once. */
     public Outcome renewPermits(List<LockStore.Permit> permits) {
-        begin(null);
+        begin(permits.get(0).id(), null);
         List<String> replies = new ArrayList<>();
         for (LockStore.Permit permit : permits) {
             Holder holder = holder(permit.id());
@@ -233,7 +267,7 @@ public final class LockModel {
     }
 
     public Outcome cancel(String id) {
-        begin(null);
+        begin(id, null);
         if (isHolder(id)) {
             giveAway(id, null);
             return end("GIVEN_AWAY");
@@ -314,6 +348,11 @@ public final class LockModel {
         return graces;
     }
 
+    /** How many waiters were passed over. */
+    public int passedOver() {
+        return passedOver;
+    }
+
     /** How often a holder handed over without a sweep of the queue. */
     public int unswept() {
         return unswept;
@@ -339,17 +378,18 @@ public final class LockModel {
     /**
      * Updates: the past is brought up to now before anything is decided. The caller learns of a grant from its reply.
      */
-    private void begin(@Nullable String caller) {
+    private void begin(String caller, @Nullable String asker) {
+        this.caller = caller;
         before = text();
         granted.clear();
-        sweep(caller);
+        sweep(asker);
         holders.replaceAll(holder -> holder.until(Math.min(holder.until(), now() + holder.ttl())));
         Holder owner = exclusive();
         if (owner != null && owner.until() <= now()) {
             used(mayHaveBeenUsed());
         }
         holders.removeIf(holder -> holder.until() <= now());
-        admit(caller);
+        admit(asker);
     }
 
     /** Whether the holder may hand over to the first waiter without a sweep of the queue. */
@@ -363,6 +403,8 @@ public final class LockModel {
                 && Math.max(fence, lastToken) < micros
                 && !isSweepDue()
                 && queue.get(0).kind().isExclusive()
+                && queue.get(0).passedOver() == PassedOver.NEVER
+                && !isDeaf(queue.get(0))
                 && queue.get(0).seen() <= now()
                 && queue.get(0).seen() > now() - PATIENCE
                 && (next == null || position(next) == 0);
@@ -372,7 +414,7 @@ public final class LockModel {
         return swept == NONE || swept > now() || swept + POLL / 4 <= now();
     }
 
-    private void sweep(@Nullable String caller) {
+    private void sweep(@Nullable String asker) {
         queue.replaceAll(waiter -> waiter.seen() > now() ? waiter.seenAt(now() - POLL) : waiter);
         grace = grace > now() ? NONE : grace;
         long newest = queue.stream().mapToLong(Waiter::seen).max().orElse(NONE);
@@ -382,8 +424,8 @@ public final class LockModel {
             grace = Math.max(newest, oldest);
             graces++;
         }
-        if (caller != null) {
-            see(caller);
+        if (asker != null) {
+            queue.replaceAll(waiter -> waiter.id().equals(asker) ? waiter.seenAt(now()) : waiter);
         }
         int all = queue.size();
         queue.removeIf(waiter -> now() - waiter.seen() >= PATIENCE);
@@ -391,8 +433,35 @@ public final class LockModel {
         swept = isSweepDue() ? now() : swept;
     }
 
-    private void see(String id) {
-        queue.replaceAll(waiter -> waiter.id().equals(id) ? waiter.seenAt(now()) : waiter);
+    private void join(String id, Kind kind, long ttl) {
+        if (position(id) == 0) {
+            queue.add(new Waiter(id, kind, ttl, now(), PassedOver.NEVER));
+        }
+        queue.replaceAll(waiter -> waiter.id().equals(id) ? waiter.askedAt(now()) : waiter);
+    }
+
+    /** It is only known where the caller is reached. */
+    private boolean isDeaf(Waiter waiter) {
+        return listening.contains(sessionOf(caller)) && !listening.contains(sessionOf(waiter.id()));
+    }
+
+    /** A deaf waiter is passed over until it has asked again. */
+    private boolean passesOver(int place) {
+        Waiter waiter = queue.get(place);
+        boolean passes = waiter.passedOver() != PassedOver.BEFORE_IT_ASKED && isDeaf(waiter);
+        if (passes) {
+            passedOver += waiter.passedOver() == PassedOver.NEVER ? 1 : 0;
+            queue.set(place, waiter.passed());
+        }
+        return passes;
+    }
+
+    private boolean makesWayFor(Kind newcomer) {
+        boolean free = admits(newcomer);
+        for (int place = 0; free && place < queue.size(); place++) {
+            free = passesOver(place);
+        }
+        return free;
     }
 
     private Outcome endOwned(String id) {
@@ -444,21 +513,37 @@ public final class LockModel {
         return new Outcome(List.of(reply), messages);
     }
 
-    private void giveAway(String id, @Nullable String caller) {
+    private void giveAway(String id, @Nullable String asker) {
         holders.remove(holder(id));
-        admit(caller);
+        admit(asker);
     }
 
-    /** Grants the lock to the first waiters, for as long as the holders admit them. */
-    private void admit(@Nullable String caller) {
-        while (!queue.isEmpty() && admits(queue.get(0).kind())) {
-            Waiter first = queue.remove(0);
-            boolean reads = first.id().equals(caller);
-            grant(first.id(), first.kind(), first.ttl(), reads ? first.ttl() : Math.min(first.ttl(), CLAIM));
-            if (!reads) {
-                granted.add(first.id());
+    /** Grants the lock to the first waiters that are not passed over, for as long as the holders admit them. */
+    private void admit(@Nullable String asker) {
+        int place = 0;
+        while (place < queue.size()) {
+            Waiter next = queue.get(place);
+            boolean admitted = admits(next.kind());
+            boolean reads = next.id().equals(asker);
+            if (!admitted && !isBeforeReaders(next)) {
+                return;
+            }
+            if (!reads && passesOver(place)) {
+                place++;
+            } else if (admitted) {
+                queue.remove(place);
+                grant(next.id(), next.kind(), next.ttl(), reads ? next.ttl() : Math.min(next.ttl(), CLAIM));
+                if (!reads) {
+                    granted.add(next.id());
+                }
+            } else {
+                return;
             }
         }
+    }
+
+    private boolean isBeforeReaders(Waiter waiter) {
+        return waiter.kind().isExclusive() && holders.get(0).kind().isShared();
     }
 
     private boolean admits(Kind kind) {
@@ -535,8 +620,11 @@ public final class LockModel {
     }
 
     private String message(String id, long granted, long lease, long fencingToken) {
-        String session = id.substring(0, id.lastIndexOf('-'));
         return "%s%s %s %d %d %d %d %s"
-                .formatted(channelPrefix, session, id, granted, lease, queue.size(), fencingToken, key);
+                .formatted(channelPrefix, sessionOf(id), id, granted, lease, queue.size(), fencingToken, key);
+    }
+
+    private static String sessionOf(String id) {
+        return id.substring(0, Math.max(0, id.lastIndexOf('-')));
     }
 }

@@ -52,6 +52,7 @@ record LockStep(Action action, int who, int next, long amount) {
         DUPLICATE(false),
         CROWD_ARRIVES(false),
         ONE_KEEPS_POLLING(false),
+        LISTENS(false),
         FORWARD(false),
         BACK(false),
         PERSIST(false),
@@ -72,6 +73,10 @@ record LockStep(Action action, int who, int next, long amount) {
         boolean clockSteps = random.nextInt(3) == 0;
         long kinds = random.nextLong() & MIXES[random.nextInt(MIXES.length)];
         List<LockStep> steps = new ArrayList<>();
+        boolean listeners = random.nextBoolean();
+        for (int session = 0; listeners && session < 3; session++) {
+            steps.add(new LockStep(Action.LISTENS, session, 0, random.nextInt(3)));
+        }
         if (ids > CROWD) {
             steps.add(new LockStep(Action.CROWD_ARRIVES, 0, 0, kinds));
         }
@@ -80,6 +85,9 @@ record LockStep(Action action, int who, int next, long amount) {
             int who = index(random.nextInt(ids), kinds);
             int ownerOrWho = random.nextInt(3) > 0 ? -1 - random.nextInt(4) : who;
             int next = index(random.nextInt(ids), kinds);
+            if (listeners && random.nextInt(10) == 0) {
+                steps.add(new LockStep(Action.LISTENS, random.nextInt(3), 0, random.nextInt(2)));
+            }
             if (dice < 28) {
                 steps.add(
                         new LockStep(Action.ACQUIRE, who, 0, random.nextInt(20) == 0 ? 1 + random.nextInt(2) : 1_000));

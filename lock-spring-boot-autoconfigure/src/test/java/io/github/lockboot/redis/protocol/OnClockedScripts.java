@@ -10,7 +10,7 @@ import org.junit.jupiter.api.BeforeEach;
 /** Scripts on a Redis of the oldest version, under a clock of the test. */
 abstract class OnClockedScripts {
 
-    private static RedisServer server;
+    static RedisServer server;
     static RedisProbe redis;
     static ClockedScripts scripts;
 

@@ -218,7 +218,8 @@ final class ScriptInvariants {
         return lock.withQueue(
                 lock.swept(),
                 lock.queue().stream()
-                        .map(waiter -> new StoredLock.Waiter(waiter.id(), waiter.ttl(), 0, waiter.kind()))
+                        .map(waiter ->
+                                new StoredLock.Waiter(waiter.id(), waiter.ttl(), 0, waiter.kind(), waiter.passedOver()))
                         .toList());
     }
 

@@ -1,6 +1,7 @@
 package io.github.lockboot.redis.protocol;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -12,6 +13,8 @@ import java.util.stream.Stream;
 import io.github.lockboot.engine.LockStore;
 import io.github.lockboot.fixture.RedisProbe;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.fixture.StoredLock;
+import io.github.lockboot.fixture.StoredLock.PassedOver;
 import io.github.lockboot.redis.protocol.ClockedScripts.Seen;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
@@ -67,9 +70,9 @@ class ScriptModelTests {
             ClockedScripts scripts = new ClockedScripts(redis);
             for (long seed = firstSeed; seed < firstSeed + sequences; seed++) {
                 List<LockStep> steps = LockStep.sequence(new Random(seed));
-                String failure = failure(redis, scripts, steps);
+                String failure = failure(server, redis, scripts, steps);
                 if (failure != null) {
-                    String shorter = failure(redis, scripts, shrunk(redis, scripts, steps));
+                    String shorter = failure(server, redis, scripts, shrunk(server, redis, scripts, steps));
                     fail("seed %d on %s:%n%s", seed, server.product(), shorter == null ? failure : shorter);
                 }
             }
@@ -77,6 +80,7 @@ class ScriptModelTests {
         assertThat(covered)
                 .as("what the sequences reach")
                 .containsKeys("GRANTED", "BUSY", "QUEUED", "RELEASED", "HANDED_OVER", "NOT_HOLDER", "unlock GRANTED")
+                .containsKeys("passed over by GRANTED", "passed over by RELEASED", "message to one passed over before")
                 .containsKeys("RENEWED", "LEFT", "GIVEN_AWAY", "UNKNOWN", "skipped", "grace")
                 .containsKeys("expired", "message", "messages", "token", "downgrade RENEWED", "shared", "limited")
                 .containsKeys(
@@ -98,32 +102,39 @@ class ScriptModelTests {
     }
 
     /** Drops step after step as long as the rest still fails, until none can be spared. */
-    private List<LockStep> shrunk(RedisProbe redis, ClockedScripts scripts, List<LockStep> failing) {
+    private List<LockStep> shrunk(
+            RedisServer server, RedisProbe redis, ClockedScripts scripts, List<LockStep> failing) {
         for (int i = 0; i < failing.size(); i++) {
             List<LockStep> shorter = new ArrayList<>(failing);
             shorter.remove(i);
-            if (failure(redis, scripts, shorter) != null) {
-                return shrunk(redis, scripts, shorter);
+            if (failure(server, redis, scripts, shorter) != null) {
+                return shrunk(server, redis, scripts, shorter);
             }
         }
         return failing;
     }
 
-    private @Nullable String failure(RedisProbe redis, ClockedScripts scripts, List<LockStep> steps) {
+    private @Nullable String failure(
+            RedisServer server, RedisProbe redis, ClockedScripts scripts, List<LockStep> steps) {
         redis.command("FLUSHALL");
-        Sequence sequence = new Sequence(redis, scripts);
+        Sequence sequence = new Sequence(server, redis, scripts);
         try {
             steps.forEach(sequence::take);
             return null;
         } catch (AssertionError | RedisProbe.ErrorReply e) {
             return String.join("\n", sequence.trace) + "\n" + e.getMessage();
+        } finally {
+            sequence.end();
         }
     }
 
     /** One sequence on its way, on Redis and in the model. */
     private final class Sequence {
 
+        private final RedisServer server;
         private final RedisProbe redis;
+        private final Map<String, RedisProbe> listeners = new HashMap<>();
+        private final Map<String, String> listenerIds = new HashMap<>();
         private final ClockedScripts scripts;
         private final LockModel model = new LockModel(KEY, CHANNELS, START, MOST_HOLDERS);
         private final ScriptInvariants invariants = new ScriptInvariants(MOST_HOLDERS);
@@ -135,7 +146,8 @@ class ScriptModelTests {
         private long grantedAt;
         private long agedAt = System.nanoTime(); // the key's TTL was brought in step with the test's clock
 
-        Sequence(RedisProbe redis, ClockedScripts scripts) {
+        Sequence(RedisServer server, RedisProbe redis, ClockedScripts scripts) {
+            this.server = server;
             this.redis = redis;
             this.scripts = scripts;
         }
@@ -148,6 +160,7 @@ class ScriptModelTests {
                     : id(Math.max(0, step.who()));
             LockModel.Holder holder = model.holder(id);
             switch (step.action()) {
+                case LISTENS -> listens("s" + step.who(), step.amount() > 0);
                 case ACQUIRE, TRY -> call(acquire(id, step.action() == LockStep.Action.ACQUIRE, (int) step.amount()));
                 case UNLOCK -> call(unlock(id, used(holder, step.amount()), null));
                 case UNLOCK_WITH_NEXT -> call(unlock(id, used(holder, step.amount()), otherThan(id, step.next())));
@@ -197,12 +210,35 @@ class ScriptModelTests {
             last = step.action().isCall && !foreign ? calls.get(calls.size() - 1) : null;
         }
 
+        /** It does so at once: Redis frees a client that it kills before it answers. */
+        private void listens(String session, boolean listens) {
+            RedisProbe listener = listeners.remove(session);
+            if (listener != null) {
+                redis.command("CLIENT", "KILL", "ID", listenerIds.remove(session));
+                listener.close();
+            }
+            if (listens) {
+                listeners.put(session, server.probe());
+                listenerIds.put(session, "" + listeners.get(session).command("CLIENT", "ID"));
+                listeners.get(session).command("SUBSCRIBE", CHANNELS + session);
+            }
+            model.listens(session, listens);
+        }
+
+        void end() {
+            for (int session = 0; session < 3; session++) {
+                listens("s" + session, false);
+            }
+        }
+
         private void call(Call call) {
             turn(CALL_MICROS);
             int skippedBefore = model.skipped();
             int gracesBefore = model.graces();
             int unsweptBefore = model.unswept();
+            int passedOverBefore = model.passedOver();
             boolean had = model.holder(call.arguments().get(0)) != null;
+            StoredLock before = StoredLock.of(model.text());
             Seen seen = foreign ? runOnStrangersKey(call) : run(call);
             invariants.called(call.script(), call.arguments(), seen);
             calls.add(call);
@@ -230,8 +266,13 @@ class ScriptModelTests {
             cover("shared", holders.stream().anyMatch(holder -> holder.kind().isShared()) ? 1 : 0);
             cover("limited", holders.stream().anyMatch(holder -> holder.kind().permits() > 1) ? 1 : 0);
             cover("message", seen.messages().size());
+            before.queue().stream()
+                    .filter(waiter -> waiter.passedOver() == PassedOver.BEFORE_IT_ASKED)
+                    .filter(waiter -> seen.messages().stream().anyMatch(text -> text.contains(" " + waiter.id() + " ")))
+                    .forEach(waiter -> cover("message to one passed over before", 1));
             cover("messages", seen.messages().size() - 1);
             cover("skipped", model.skipped() - skippedBefore);
+            cover("passed over by " + status, model.passedOver() - passedOverBefore);
             cover("grace", model.graces() - gracesBefore);
             cover("unlock unswept " + status, call.script() == LuaScript.UNLOCK ? model.unswept() - unsweptBefore : 0);
         }
@@ -406,18 +447,29 @@ class ScriptModelTests {
         private Call renewPermits(List<LockModel.Holder> holders, String other, int wrong) {
             List<LockStore.Permit> permits = new ArrayList<>();
             for (LockModel.Holder holder : holders) {
+                if (isKeptTwice(holder.id())) {
+                    continue;
+                }
                 permits.add(new LockStore.Permit(
                         holder.id(),
                         holder.fence() + (permits.isEmpty() ? wrong & 1 : 0),
                         ttl(holder.id()) - (wrong & 2) * 250));
             }
-            if ((wrong & 4) != 0 || permits.isEmpty()) {
-                permits.add(new LockStore.Permit(other, model.fence(), ttl(other)));
+            if ((wrong & 4) != 0 && !isKeptTwice(other) || permits.isEmpty()) {
+                permits.add(new LockStore.Permit(isKeptTwice(other) ? "s0-0" : other, model.fence(), TTLS[0]));
             }
-            List<String> arguments = arguments("", 0);
+            List<String> arguments = arguments(permits.get(0).id(), 0);
             permits.forEach(
                     each -> arguments.addAll(List.of(each.id(), "" + each.grantNumber(), "" + each.ttlMillis())));
             return new Call(LuaScript.RENEW_PERMITS, arguments, lock -> lock.renewPermits(permits));
+        }
+
+        /** No registry uses an id again, so scripts need not tell such holders apart. */
+        private boolean isKeptTwice(String id) {
+            return model.holders().stream()
+                            .filter(holder -> holder.id().equals(id))
+                            .count()
+                    > 1;
         }
 
         private Call cancel(String id) {

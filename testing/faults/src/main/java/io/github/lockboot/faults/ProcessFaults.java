@@ -78,6 +78,9 @@ final class ProcessFaults {
                     .from(Start.HELD)
                     .mayHarm(Harm.HOLDS)
                     .within(Terms.DEAD_WAITERS),
+            nextKilled(1, "the process that waits first"),
+            nextKilled(2, "the 2 processes that wait first"),
+            nextKilled(10, "the 10 processes that wait first"),
             Fault.of(
                             "waiter-killed-at-grant",
                             "a release, and from within 2 ms on SIGKILL to all other processes, which are in the queue",
@@ -130,13 +133,44 @@ final class ProcessFaults {
         scene.holder().resume();
     }
 
+    private static Fault<Standalone> nextKilled(int dead, String who) {
+        return Fault.of(
+                        "waiter-killed-next-" + dead,
+                        "SIGKILL to " + who + ", then a release; one more waits behind",
+                        Standalone::inMemory,
+                        scene -> killNext(scene, dead))
+                .from(Start.QUIET)
+                .mayHarm(Harm.HOLDS)
+                .within(Terms.ONE_LEASE)
+                .among(dead + 2);
+    }
+
+    private static void killNext(Scene<Standalone> scene, int dead) {
+        ObservedWorker first = scene.workers().get(0);
+        List<ObservedWorker> doomed = scene.workers().subList(1, dead + 1);
+        ObservedWorker last = scene.workers().get(dead + 1);
+        scene.tell(first, "first", "hold " + scene.lock());
+        first.await(scene.patience(), Event.Kind.HELD, event -> event.lock().equals(scene.lock()));
+        doomed.forEach(each -> queueNext(scene, each));
+        queueNext(scene, last);
+        scene.pass(Faults.APART.multipliedBy(2));
+        doomed.forEach(ObservedWorker::kill);
+        scene.recoveryFromNow();
+        first.tell(FaultWorker.AT_ONCE + " release " + scene.lock());
+        scene.requireGrantWithin(Terms.DEAD_WAITERS_THAT_LISTENED);
+    }
+
+    private static void queueNext(Scene<Standalone> scene, ObservedWorker worker) {
+        scene.pass(Faults.APART.multipliedBy(2));
+        scene.tell(worker, "next", "once " + scene.lock());
+    }
+
     private static void queueInOrder(Scene<Standalone> scene) {
         ObservedWorker first = scene.workers().get(0);
         scene.tell(first, "first", "hold " + scene.lock());
         first.await(scene.patience(), Event.Kind.HELD, event -> event.lock().equals(scene.lock()));
         for (int i = 1; i < scene.workers().size(); i++) {
-            scene.pass(Faults.APART.multipliedBy(2));
-            scene.tell(scene.workers().get(i), "next", "once " + scene.lock());
+            queueNext(scene, scene.workers().get(i));
         }
         scene.pass(Faults.APART.multipliedBy(2));
         scene.recoveryFromNow();

@@ -187,6 +187,14 @@ final class Scene<D extends Deployment> {
         }
     }
 
+    /** Waits until the lock is granted again. It counts as a violation if that takes this library longer. */
+    void requireGrantWithin(Duration bound) {
+        long nanos = untilGranted(lock, 1, System.nanoTime() + patience().toNanos());
+        if (contestant().isOurs() && Terms.isOver(bound, nanos)) {
+            late.add("granted again only after " + nanos / 1_000_000 + " ms");
+        }
+    }
+
     /** Redis was away for some of this time, for which a thread may have waited in addition. */
     void wasAway(Duration time) {
         away = away.plus(time);

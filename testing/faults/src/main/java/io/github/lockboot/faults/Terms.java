@@ -26,6 +26,9 @@ final class Terms {
     static final Duration DEAD_WAITERS =
             TTL.multipliedBy(Fault.USUAL_PROCESSES - 1).plus(POLL);
 
+    /** What waiters cost for whom Redis has counted the subscribers, and found none. */
+    static final Duration DEAD_WAITERS_THAT_LISTENED = Duration.ofMillis(200);
+
     /**
      * What dead ones cost of whom there are more than processes died: a process may hold and wait for a name in several
      * ways, and a copy of the data has those who have left since. They are dropped after 6 s; until then one is granted
