@@ -14,7 +14,8 @@ public interface GrantChannel extends AutoCloseable {
 
     /**
      * A message from the store: {@code <id> <grant number> <lease ms> <waiters> <token> <key>}. It grants the lock to
-     * {@code id} or, as a hint with a grant number of 0, says that others wait for the lock that {@code id} holds.
+     * {@code id}. With a grant number of 0, it is a hint: another waits for the lock that {@code id} holds, or the lock
+     * for which {@code id} waits becomes free earlier. In both cases {@code waiters} others wait.
      */
     record Push(String id, long grantNumber, long leaseMillis, long waiters, long token, String key) {
 

@@ -417,7 +417,8 @@ final class MemoryStore implements LockStore {
 
         /** On the timer's thread, because an engine may ask while it holds a lock of its own. */
         private void push(String id, long grantNumber, long lease, long token) {
-            Push push = new Push(id, grantNumber, lease, queue.size(), token, name);
+            int others = queue.size() - (queue.containsKey(id) ? 1 : 0);
+            Push push = new Push(id, grantNumber, lease, others, token, name);
             timer.schedule(0, () -> engines.forEach(engine -> engine.onPush(push)));
         }
 

@@ -27,7 +27,7 @@ else
   holder.id, holder.ttl, holder.expiry, lock.changed = 'kept-' .. me, stay, now + stay, true
 end
 for _, waiter in ipairs(now + stay < lease_end and lock.queue or {}) do
-  notify(waiter[1], 0, 0, #lock.queue, 0)
+  notify(waiter[1], 0, 0, #lock.queue - 1, 0)
   if not is_deaf(waiter[1]) then
     break
   end

@@ -620,8 +620,9 @@ public final class LockModel {
     }
 
     private String message(String id, long granted, long lease, long fencingToken) {
+        long others = queue.stream().filter(waiter -> !waiter.id().equals(id)).count();
         return "%s%s %s %d %d %d %d %s"
-                .formatted(channelPrefix, sessionOf(id), id, granted, lease, queue.size(), fencingToken, key);
+                .formatted(channelPrefix, sessionOf(id), id, granted, lease, others, fencingToken, key);
     }
 
     private static String sessionOf(String id) {
