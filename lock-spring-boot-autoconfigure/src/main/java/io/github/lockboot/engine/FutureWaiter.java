@@ -105,7 +105,7 @@ final class FutureWaiter extends Waiter {
 
     private void onGrant(Hold granted, CompletableFuture<Lease> waiting) {
         if (granted.lease() != State.RUNNING) {
-            queue().takeBack(this, granted);
+            queue().endLapsed();
         } else if (granted.claim()) {
             conclude();
             future = null;

@@ -81,8 +81,12 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     /** Where it came from, and where it goes back to. */
     interface Releaser {
 
-        /** Ends it: the lock goes to the next waiter, or back to the store. */
-        CompletableFuture<Release> release(Hold hold);
+        /**
+         * Ends it: the lock goes to the next waiter, or back to the store.
+         *
+         * @param to to whom the lock is left instead, in another process; null in the usual case
+         */
+        CompletableFuture<Release> release(Hold hold, @Nullable Transfer to);
 
         /**
          * Leaves the lock taken until then, if that is later than the end of the hold. Without effect once it has
@@ -97,9 +101,6 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
          * @throws LockUnavailableException if the store did not answer
          */
         boolean extend(Hold hold, long millis);
-
-        /** Ends it, and leaves the lock to another process. {@code RELEASED}, or what is wrong. */
-        CompletableFuture<Release> handOver(Hold hold, Transfer to);
 
         /** Makes a shared hold of it, in the store as well. */
         void downgrade(Hold hold);
@@ -460,7 +461,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
      * answer.
      */
     private Runnable beginRelease() {
-        CompletableFuture<Release> ended = ended(() -> releaser.release(this));
+        CompletableFuture<Release> ended = ended(() -> releaser.release(this, null));
         return () -> onEnded(awaited(unlessSent(ended)));
     }
 
@@ -535,7 +536,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         try {
             EngineContext.requireStack();
             keepFor(delay);
-            CompletableFuture<Release> ended = state() == State.LOST ? Release.LOST.known : releaser.release(this);
+            CompletableFuture<Release> ended = state() == State.LOST ? Release.LOST.known : releaser.release(this, null);
             unlessSent(ended)
                     .exceptionally(failure -> Release.UNKNOWN)
                     .thenAcceptAsync(this::onEnded, context::runLater)
@@ -555,7 +556,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
                     + "' may have other readers in this process");
         }
         Transfer to = new Transfer(name(), kind, Transfer.idOf(kind, id.text), id.grantNumber, token);
-        Release handedOver = awaited(ended(() -> releaser.handOver(this, to)));
+        Release handedOver = awaited(ended(() -> releaser.release(this, to)));
         if (handedOver == Release.PASSED_ON) {
             throw new IllegalStateException(
                     "the lease of lock '" + LockNames.printable(name()) + "' is closed: it cannot be transferred");

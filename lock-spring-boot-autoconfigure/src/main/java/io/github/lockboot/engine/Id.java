@@ -243,6 +243,11 @@ final class Id {
         due = now.nanos() + (asksAgain ? 0 : Math.min(pause, Math.max(expiry, context.minRetryInterval())));
     }
 
+    /** Whether it is one of those that wait in the store, as far as is known. */
+    boolean mayBeQueued() {
+        return place != null || underWay != null && underWay.enqueues();
+    }
+
     /** It is not queued, so no message comes. */
     void busy(boolean enqueued, Moment now) {
         refused = true;
@@ -262,10 +267,10 @@ final class Id {
     }
 
     /** A message came. A grant is kept until an answer shows whether it is new. */
-    void messaged(Push push, Moment now) {
+    void messaged(Push push, boolean whileOthersWait, Moment now) {
         messaged = true;
         if (push.isHint()) {
-            othersWait = true;
+            othersWait |= whileOthersWait;
             askSoon(now); // its grant is on its way or was missed, or the lock becomes free earlier
         } else {
             earlyGrant = push;

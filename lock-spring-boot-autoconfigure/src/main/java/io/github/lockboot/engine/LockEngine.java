@@ -345,8 +345,8 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     }
 
     /** Called when nothing is under way for the name, with its mutex held. */
-    void retire(Name name) {
-        if (!names(name.kind()).remove(name.toString(), name)) {
+    void retire(LockKind kind, Name name) {
+        if (!names(kind).remove(name.toString(), name)) {
             transferred.remove(name);
         }
     }

@@ -122,11 +122,6 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
         return text;
     }
 
-    /** Those who want different numbers of permits wait together. */
-    LockKind kind() {
-        return kind;
-    }
-
     // --- look-ups without the mutex -----------------------------------------------------------------------------
 
     Collection<Id> ids() {
@@ -187,18 +182,6 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
         onEvent(now -> line.overdue(waiter));
     }
 
-    /** The waiter has found its hold too late. It is put first in the line. */
-    @Override
-    public void takeBack(Waiter waiter, Hold hold) {
-        onEvent(now -> {
-            if (hold.id().lease().at(now) != State.RUNNING && hold.takeBack()) {
-                holds.remove(hold.id(), List.of(hold));
-                tooLate = new GrantedTooLateException(hold.id().whyRanOut());
-                line.putBack(waiter, engine.noAnswer(tooLate));
-            }
-        });
-    }
-
     /** The caller is gone: the waiter leaves, or its hold is released. */
     @Override
     public void withdraw(Waiter waiter) {
@@ -206,22 +189,13 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
         if (waiter.outcome() instanceof Hold hold) {
             hold.end();
             hold.claim(); // unless it has been
-            hold.whenAnswered(hold.state() == Hold.State.RELEASED ? Release.UNKNOWN.known : release(hold));
+            hold.whenAnswered(hold.state() == Hold.State.RELEASED ? Release.UNKNOWN.known : release(hold, null));
         }
     }
 
+    /** If it is left to another process, the waiters here acquire the lock anew. */
     @Override
-    public CompletableFuture<Release> release(Hold hold) {
-        return end(hold, null);
-    }
-
-    /** The waiters that are left acquire the lock anew. */
-    @Override
-    public CompletableFuture<Release> handOver(Hold hold, Transfer to) {
-        return end(hold, to);
-    }
-
-    private CompletableFuture<Release> end(Hold hold, @Nullable Transfer to) {
+    public CompletableFuture<Release> release(Hold hold, @Nullable Transfer to) {
         return change(now -> {
             boolean ends = !hold.id().lease().isOver(now.nanos()) && hold.markReleased();
             if (ends) {
@@ -266,8 +240,9 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
     /** Called once a second. A lease may be in doubt, an answer lost, or the channel cut. */
     void check(Moment now) {
         check();
+        boolean offered = holds.present().stream().anyMatch(hold -> hold.state() == Hold.State.GRANTED);
         for (Id id : ids) {
-            if (id.underWay != null || id.isDoubted(now) || id.lingersUntil != LeaseTime.NEVER) {
+            if (offered || id.underWay != null || id.isDoubted(now) || id.lingersUntil != LeaseTime.NEVER) {
                 onEvent(then -> giveUpAnswer(id, then));
             }
         }
@@ -297,7 +272,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
         Id id = firstId(each -> each.text.equals(push.id()));
         if (id != null && text.equals(store.nameOf(push.key())) && push.leaseMillis() <= id.terms.ttlMillis()) {
             onEvent(now -> {
-                id.messaged(push, now);
+                id.messaged(push, areOthers(push.waiters()), now);
                 id.takeEarlyGrant(now);
             });
         } // else no script of ours wrote it
@@ -396,6 +371,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
         if (reply instanceof Reply.Queued queued) {
             id.queued(queued, command.sentAt(), engine.isNotified(), now);
             id.takeEarlyGrant(now);
+            ids.forEach(each -> each.othersWait |= each.isHeld() && queued.position() > 1);
         } else if (reply instanceof Reply.Busy) {
             id.busy(command.enqueues(), now);
         } else if (id.transfer != null) { // another has taken over the hold, or its lease has ended
@@ -450,7 +426,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
             id.failing = null;
             id.prolong(renewed.leaseMillis(), command.sentAt());
             id.renewal.answered(command.sentAt());
-            id.othersWait |= renewed.waiters() > 0;
+            id.othersWait |= areOthers(renewed.waiters());
             notify(id, UseNotifier::renewed);
         } else if (id.isHeld()) {
             id.failing = null;
@@ -463,6 +439,12 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
                 complete(id, command.outcomeOf(id, reply, store.client(), now)); // it was lost before it was released
             }
         }
+    }
+
+    /** Whether other JVMs are among so many waiters. Of permits, one waiter may be the next id of this JVM. */
+    private boolean areOthers(long waiters) {
+        Id next = kind == LockKind.LIMITED ? asked() : null;
+        return waiters > (next != null && next.mayBeQueued() ? 1 : 0);
     }
 
     /** Notifies the listeners of all holds of the id, of which each is a use of its own. */
@@ -502,6 +484,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
     @Override
     void settle(Moment now) {
         loseWhatRanOut(now);
+        takeBackUnusable(now);
         limitTurns(false);
         serve(now);
         limitTurns(false);
@@ -528,6 +511,19 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
             State state = id.isHeld() ? id.lease().at(now) : State.RUNNING;
             if (state == State.OVER || state != State.RUNNING && !id.wasUsed()) {
                 lose(id, id.whyRanOut(), false, now);
+            }
+        }
+    }
+
+    /** A hold that its waiter has not claimed is taken back if the lease is not certain, or the caller is gone. */
+    private void takeBackUnusable(Moment now) {
+        for (Hold hold : holds.present()) {
+            boolean late = hold.id().lease().at(now) != State.RUNNING;
+            boolean offered = hold.state() == Hold.State.GRANTED;
+            if (offered && (late || !hold.waiter().canUseLock()) && hold.takeBack()) {
+                holds.remove(hold.id(), List.of(hold));
+                tooLate = late ? new GrantedTooLateException(hold.id().whyRanOut()) : tooLate;
+                line.putBack(hold.waiter(), engine.noAnswer(tooLate));
             }
         }
     }
@@ -581,10 +577,12 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
     }
 
     private void endWhatNobodyNeeds(Moment now) {
+        Waiter first = line.nextPresent();
         for (Id id : ids) {
+            boolean wanted = first != null && first.request().terms().equals(id.terms);
             boolean idle = id.isHeld() && id.holds == 0;
             boolean lingers = idle && line.isEmpty() && id.linger(now) && !context.isClosing() && engine.isNotified();
-            if (idle && !lingers || id.life == Life.ASKED_FOR && line.isEmpty()) {
+            if (idle && !lingers || id.life == Life.ASKED_FOR && !wanted) {
                 end(id, true, now);
             }
         }
@@ -604,18 +602,14 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
                 openChannel();
             }
         } else if (asked == null && !context.isClosing()) {
-            askFor(first, now);
-        }
-    }
-
-    private void askFor(Waiter first, Moment now) {
-        Id id = new Id(engine.nextId(), first.request().terms(), first.transfer(), context, store.client());
-        id.due = now.nanos();
-        id.failing = tooLate == null ? null : new Failing(tooLate, 1, now.nanos());
-        tooLate = null;
-        register(id);
-        if (id.terms.lingerNanos() > 0) {
-            openChannel(); // only with it the lock lingers
+            Id id = new Id(engine.nextId(), first.request().terms(), first.transfer(), context, store.client());
+            id.due = now.nanos();
+            id.failing = tooLate == null ? null : new Failing(tooLate, 1, now.nanos());
+            tooLate = null;
+            register(id);
+            if (id.terms.lingerNanos() > 0) {
+                openChannel(); // only with it the lock lingers
+            }
         }
     }
 
@@ -776,7 +770,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
             engine.agenda.cancel(appointment);
             appointment = null;
             retired = true;
-            engine.retire(this);
+            engine.retire(kind, this);
         }
     }
 

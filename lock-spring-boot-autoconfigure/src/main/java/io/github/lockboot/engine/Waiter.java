@@ -97,8 +97,8 @@ abstract class Waiter {
         /** The time to wait has passed: decides the waiter, now or with the next answer of the store. */
         void leaveAtDeadline(Waiter waiter);
 
-        /** Takes back a hold that the waiter found too late, and puts the waiter first in the line. */
-        void takeBack(Waiter waiter, Hold hold);
+        /** Ends or takes back the holds whose leases have run out. A waiter whose hold is taken back is the first. */
+        void endLapsed();
 
         /** The caller is gone: the waiter leaves, or its hold is released. */
         void withdraw(Waiter waiter);

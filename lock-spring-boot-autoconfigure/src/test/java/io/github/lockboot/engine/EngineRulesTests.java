@@ -200,7 +200,7 @@ class EngineRulesTests {
             scripted.timer.tick(seconds(9));
             scripted.nothingIsSent();
             assertThat(losses).hasValue(0);
-            scripted.engine.name(LockKind.EXCLUSIVE, ScriptedEngine.NAME).release(Hold.of(lease));
+            scripted.engine.name(LockKind.EXCLUSIVE, ScriptedEngine.NAME).release(Hold.of(lease), null);
             scripted.next("unlock").answer(Reply.Plain.RELEASED);
         }
 
@@ -238,7 +238,7 @@ class EngineRulesTests {
             Lease lease = scripted.granted(100, TTL);
             CompletableFuture<Hold.Release> released = scripted.engine
                     .name(LockKind.EXCLUSIVE, ScriptedEngine.NAME)
-                    .release(Hold.of(lease));
+                    .release(Hold.of(lease), null);
             scripted.timer.setWallForwardBy(TTL);
             scripted.next("unlock").answer(Reply.Plain.NOT_HOLDER);
             assertThat(released).isCompletedWithValue(Hold.Release.RELEASED);
@@ -251,7 +251,7 @@ class EngineRulesTests {
             scripted.timer.setWallForwardBy(TTL);
             CompletableFuture<Hold.Release> released = scripted.engine
                     .name(LockKind.EXCLUSIVE, ScriptedEngine.NAME)
-                    .release(Hold.of(lease));
+                    .release(Hold.of(lease), null);
             scripted.next("unlock").answer(Reply.Plain.NOT_HOLDER);
             assertThat(released).isCompletedWithValue(Hold.Release.LOST);
         }
@@ -313,7 +313,7 @@ class EngineRulesTests {
             Lease lease = scripted.granted(100, TTL);
             scripted.acquire(LONG);
             scripted.timer.setWallForwardBy(TTL);
-            scripted.engine.name(LockKind.EXCLUSIVE, ScriptedEngine.NAME).release(Hold.of(lease));
+            scripted.engine.name(LockKind.EXCLUSIVE, ScriptedEngine.NAME).release(Hold.of(lease), null);
             assertThat(scripted.next("unlock").argument(3)).as("the next id").isNotEmpty();
         }
 
@@ -964,6 +964,20 @@ class EngineRulesTests {
             assertThat(waiting.get(2)).isNotDone();
         }
 
+        /** A lock that is kept for a shorter time than its lease has a hint for the first waiter, who may be the only one. */
+        @Test
+        void aHintBehindWhichNobodyWaitsEndsNoTurn() {
+            CompletableFuture<Lease> first = scripted.acquire(LONG);
+            Sent acquire = queuedAt(1, 100);
+            scripted.push(acquire.id(), 0, Duration.ZERO, 0);
+            queuedAt(1, 100);
+            scripted.push(acquire.id(), 101, seconds(6), 0);
+            CompletableFuture<Lease> later = scripted.acquire(LONG);
+            first.join().close();
+            assertThat(later).isCompleted();
+            scripted.nothingIsSent();
+        }
+
         @Test
         void withoutTheChannelATurnIsAsShortAsIfOthersWaited() {
             scripted.channelLive = false;
@@ -1005,6 +1019,21 @@ class EngineRulesTests {
             assertThat(other.join().fencingToken()).isEqualTo(500);
         }
 
+        /** The lock would be granted to the id of the one that has left, and the others would queue only then. */
+        @Test
+        void anIdThatWasAskedForOnTermsThatNobodyWantsAnyMoreGivesWayToOneOnOtherTerms() {
+            CompletableFuture<Lease> gone = scripted.acquire(LONG, seconds(10), true);
+            Sent acquire = queuedAt(1, 100);
+            CompletableFuture<Lease> other = scripted.acquire(LONG);
+            gone.cancel(false);
+            assertThat(scripted.next("cancel").id()).isEqualTo(acquire.id());
+            Sent again = queuedAt(1, 100);
+            assertThat(again.argument(2)).isEqualTo(String.valueOf(TTL.toMillis()));
+            scripted.push(again.id(), 101, seconds(6), 0);
+            assertThat(other).isCompleted();
+            scripted.nothingIsSent();
+        }
+
         @Test
         void aTurnThatComesBackWithNobodyLeftIsGivenAwayAtOnce() {
             Lease lease = scripted.granted(100, TTL);
@@ -1043,7 +1072,7 @@ class EngineRulesTests {
         }
 
         private Sent endTurn(Hold hold) {
-            scripted.engine.name(LockKind.EXCLUSIVE, ScriptedEngine.NAME).release(hold);
+            scripted.engine.name(LockKind.EXCLUSIVE, ScriptedEngine.NAME).release(hold, null);
             Sent unlock = scripted.next("unlock");
             assertThat(unlock.argument(3))
                     .startsWith(ScriptedEngine.SESSION + "-")

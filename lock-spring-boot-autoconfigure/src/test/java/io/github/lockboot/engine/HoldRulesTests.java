@@ -368,18 +368,13 @@ class HoldRulesTests {
         Hold.Releaser releaser = new Hold.Releaser() {
 
             @Override
-            public CompletableFuture<Hold.Release> release(Hold hold) {
+            public CompletableFuture<Hold.Release> release(Hold hold, Transfer to) {
                 entered.set(hold.enterAgain(LockKind.SHARED));
                 return CompletableFuture.completedFuture(Hold.Release.PASSED_ON);
             }
 
             @Override
             public void keepUntil(Hold hold, long nanoTime) {}
-
-            @Override
-            public CompletableFuture<Hold.Release> handOver(Hold hold, Transfer to) {
-                return CompletableFuture.completedFuture(Hold.Release.PASSED_ON);
-            }
 
             @Override
             public boolean extend(Hold hold, long millis) {

@@ -15,6 +15,8 @@ import io.github.lockboot.engine.ScriptedEngine.Sent;
 import io.github.lockboot.redis.protocol.Kind;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -296,6 +298,50 @@ class KindRulesTests {
                 }
             }
             assertThat(served).isEqualTo(5);
+        }
+
+        /** The id that this JVM has queued for its next permit tells the holders, of which this JVM is one, that it waits. */
+        @ParameterizedTest
+        @ValueSource(booleans = {true, false})
+        void itsOwnIdInTheQueueIsNotTakenForAnotherJvm(boolean hintIsFirst) {
+            CompletableFuture<Lease> holder = CompletableFuture.completedFuture(granted(TWO, 100));
+            String held = ScriptedEngine.SESSION + "-1";
+            CompletableFuture<Lease> next = scripted.acquire(TWO, LONG);
+            Sent acquire = scripted.next("acquire");
+            if (hintIsFirst) {
+                scripted.push(held, 0, Duration.ZERO, 1);
+            }
+            acquire.answer(new Reply.Queued(1, 200, 30_000));
+            scripted.push(held, 0, Duration.ZERO, 1);
+            scripted.timer.tick(Duration.ofSeconds(11));
+            while (scripted.sentCount() > 0) {
+                Sent sent = scripted.next();
+                sent.answer(
+                        sent.script().equals("acquire")
+                                ? new Reply.Queued(1, 200, 30_000)
+                                : new Reply.All(List.of(new Reply.Renewed(30_000, 1))));
+            }
+            release(holder);
+            assertThat(next).isCompleted();
+            scripted.next("cancel").answer(Reply.Plain.LEFT);
+            CompletableFuture<Lease> later = scripted.acquire(TWO, LONG);
+            scripted.next("acquire").answer(new Reply.Queued(1, 200, 30_000));
+            release(next);
+            assertThat(later).isCompleted();
+        }
+
+        @Test
+        void anIdBeforeItsOwnIsThatOfAnother() {
+            CompletableFuture<Lease> holder = CompletableFuture.completedFuture(granted(TWO, 100));
+            CompletableFuture<Lease> next = scripted.acquire(TWO, LONG);
+            Sent acquire = scripted.next("acquire");
+            scripted.push(ScriptedEngine.SESSION + "-1", 0, Duration.ZERO, 1);
+            acquire.answer(new Reply.Queued(2, 200, 30_000));
+            CompletableFuture<Lease> later = scripted.acquire(TWO, LONG);
+            release(holder);
+            assertThat(next).isCompleted();
+            release(next);
+            assertThat(later).isNotDone();
         }
 
         @Test

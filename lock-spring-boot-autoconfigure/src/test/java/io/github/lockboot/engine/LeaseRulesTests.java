@@ -188,11 +188,12 @@ class LeaseRulesTests {
     @Nested
     class OfAThreadThatEnds {
 
+        private final LockOptions options = LockOptions.defaults()
+                .withTtl(TTL)
+                .withWaitTime(Duration.ZERO)
+                .withRenewal();
+
         private void holdAndEnd() throws Exception {
-            LockOptions options = LockOptions.defaults()
-                    .withTtl(TTL)
-                    .withWaitTime(Duration.ZERO)
-                    .withRenewal();
             Thread holder = new Thread(
                     () -> EngineLocks.of(scripted.engine, NAME, options).lock());
             holder.start();
@@ -220,6 +221,26 @@ class LeaseRulesTests {
             scripted.timer.tick(TTL);
             scripted.next("acquire").answer(new Reply.Granted(200, TTL.toMillis(), 0));
             assertThat(next.join().isValid()).isTrue();
+            release(next.join());
+        }
+
+        /** An error, in a process that is out of memory, may end a thread before it looks at the answer to its request. */
+        @Test
+        void aHoldThatItHasNotClaimedGoesToTheNextCaller() throws Exception {
+            CompletableFuture<Void> granted = new CompletableFuture<>();
+            Thread asks = new Thread(() -> {
+                scripted.engine.attempt(LockRequest.of(NAME, options), false);
+                granted.join();
+            });
+            asks.start();
+            Actor.await("it asks", () -> scripted.sentCount() > 0);
+            scripted.next("acquire").answer(new Reply.Granted(100, TTL.toMillis(), 0));
+            CompletableFuture<Lease> next = scripted.acquire(LONG);
+            assertThat(next).isNotDone();
+            granted.complete(null);
+            asks.join();
+            scripted.timer.tick(Duration.ofSeconds(1));
+            assertThat(next).isCompleted();
             release(next.join());
         }
     }
@@ -317,7 +338,7 @@ class LeaseRulesTests {
             Lease lease = scripted.granted(100, TTL);
             CompletableFuture<Lease> next = scripted.acquire(LONG, TTL.dividedBy(2), true);
             CompletableFuture<Hold.Release> released =
-                    scripted.engine.name(LockKind.EXCLUSIVE, NAME).release(Hold.of(lease));
+                    scripted.engine.name(LockKind.EXCLUSIVE, NAME).release(Hold.of(lease), null);
             scripted.lackThread();
             scripted.next("unlock").answer(new Reply.Granted(200, TTL.toMillis() / 2, 0));
             assertThat(released).isCompletedWithValue(Hold.Release.RELEASED);

@@ -209,7 +209,7 @@ final class SimulatedUser {
                 lease.name(), id.terms.kind(), "transfer-" + id.text, id.grantNumber, lease.fencingToken());
         world.time().trace(() -> who + " hands over " + lease);
         world.witness().released(lease);
-        name.handOver(hold, transfer).whenComplete(world.witness().watched((release, failure) -> {
+        name.release(hold, transfer).whenComplete(world.witness().watched((release, failure) -> {
             if (release == Hold.Release.RELEASED) {
                 world.count("handed over");
                 for (int takers = world.random().nextInt(3); takers > 0; takers--) {

@@ -19,7 +19,7 @@ final class Holds {
         final AtomicInteger downgrades = new AtomicInteger();
 
         @Override
-        public CompletableFuture<Hold.Release> release(Hold hold) {
+        public CompletableFuture<Hold.Release> release(Hold hold, Transfer to) {
             if (hold.markReleased()) {
                 releases.incrementAndGet();
                 return CompletableFuture.completedFuture(Hold.Release.PASSED_ON);
@@ -35,11 +35,6 @@ final class Holds {
 
         @Override
         public void keepUntil(Hold hold, long nanoTime) {}
-
-        @Override
-        public CompletableFuture<Hold.Release> handOver(Hold hold, Transfer to) {
-            return CompletableFuture.completedFuture(Hold.Release.PASSED_ON);
-        }
 
         @Override
         public boolean extend(Hold hold, long millis) {
