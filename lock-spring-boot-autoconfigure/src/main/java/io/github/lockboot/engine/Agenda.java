@@ -17,9 +17,8 @@ import org.jspecify.annotations.Nullable;
  * <p>A renewal is extra if the last one was refused or could not be sent, or if another has perhaps changed the lock.
  * After a cut, a flush or a step of the clock this may concern all leases of all instances at once, when the store has
  * the least to spare. So extra renewals stand in a line, the oldest deadline first, and at most {@value #MOST_EXTRA} of
- * them are under way. Each answer lets the next one go: the line moves as fast as the store answers, and hardly while
- * it does not. A lease leaves the line when it is due by time. So what is sent outside the line is one renewal in a
- * third of each lease, and nothing that happens makes it more than that.
+ * them are under way. Each answer lets the next one go: the line moves as fast as the store answers. A lease leaves the
+ * line when its renewal is due by time. So outside the line, at most one renewal is sent in a third of each lease.
  */
 final class Agenda {
 
@@ -95,7 +94,7 @@ final class Agenda {
         }
     }
 
-    /** The one whose turn it was has had it. */
+    /** Ends a turn: the next one may begin. */
     void endTurn() {
         extraUnderWay.decrementAndGet();
         planNext();

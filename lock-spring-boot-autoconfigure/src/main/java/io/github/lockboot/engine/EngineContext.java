@@ -44,12 +44,12 @@ public final class EngineContext {
     }
 
     /**
-     * How a registry waits and passes on.
+     * How a registry waits, and passes locks on.
      *
      * @param retryInterval how often a waiter asks, in case a message is lost
-     * @param minRetryInterval how soon a waiter asks again that no message can reach
+     * @param minRetryInterval how soon a waiter that no message can reach asks again
      * @param commandTimeout how long the store may take for an answer
-     * @param localHandoffLimit how many local waiters are still served when other JVMs wait
+     * @param localHandoffLimit how often a lock is still passed on when other registries wait
      */
     public record Settings(
             Duration retryInterval, Duration minRetryInterval, Duration commandTimeout, int localHandoffLimit) {
@@ -116,7 +116,7 @@ public final class EngineContext {
         }
     }
 
-    /** What threads have lost and not released: their own lists keep nothing from the garbage collection. */
+    /** The holds that threads have lost and not released: the lists of the threads refer to them only weakly. */
     Set<HeldByThread> lost() {
         return lost;
     }
@@ -143,7 +143,7 @@ public final class EngineContext {
         return timer.schedule(delayNanos, task);
     }
 
-    /** For what must happen although a single task may be lost with something that was thrown. */
+    /** Runs the task again and again, because a single one may be lost with something that was thrown. */
     Timer.Task repeat(long delayNanos, long pauseNanos, Runnable task) {
         return timer.repeat(delayNanos, pauseNanos, task);
     }
@@ -151,7 +151,7 @@ public final class EngineContext {
     // --- threads ----------------------------------------------------------------------------------------------
 
     /**
-     * On a worker. When the process has no thread left to give, it is tried again: what is run here must not be
+     * Runs it on a worker. If the process cannot make a thread, this is tried again, because the task must not be
      * forgotten.
      */
     void runLater(Runnable mayBlock) {
@@ -220,7 +220,7 @@ public final class EngineContext {
 
     // --- settings ---------------------------------------------------------------------------------------------
 
-    /** How often a waiter asks again: never so rarely that it could miss a whole claim lease. */
+    /** How often a waiter asks again: often enough not to miss a whole claim lease. */
     long pollInterval(Terms terms) {
         long claimLease = TimeUnit.MILLISECONDS.toNanos(Math.min(terms.ttlMillis(), LockStore.CLAIM_LEASE_MILLIS));
         return Math.min(retryInterval(), claimLease / 3);
@@ -311,8 +311,8 @@ public final class EngineContext {
     }
 
     /**
-     * Handles one event after the other under a mutex. Each changes facts; after it, all is done that the facts ask
-     * for. An event reads the clocks once, and all that it begins counts from that reading.
+     * Handles one event after the other under a mutex. Each event changes facts, and then {@link #settle} does what the
+     * facts ask for. An event reads the clocks once, and all that it begins counts from that reading.
      */
     abstract static class Shell {
 

@@ -19,23 +19,23 @@ import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock of a registry: ownership by thread and reentrancy, on top of the engine's queue of the name. It has no state
+ * A lock of a registry: ownership by thread and reentrancy, on top of the engine. It has no state
  * of its own, so any number of handles of one lock can be made and thrown away, and all of them see the same hold.
  *
  * <p>What each method does depends on who has the lock:
  *
  * <ul>
- *   <li><em>Nobody, or another:</em> the request enters the queue of the name, and the thread waits as long as the
+ *   <li><em>Nobody, or another:</em> the request enters the line of the name, and the thread waits as long as the
  *       method says.
- *   <li><em>This thread:</em> the hold is counted once more, without a command. This is done even if the lease may be
- *       lost: otherwise the thread would wait for itself. The release reports the loss.
+ *   <li><em>This thread:</em> the hold is counted once more, without a command, even while its lease is in doubt:
+ *       otherwise the thread would wait for itself. Once the lease is over, the thread requests the lock anew.
  *   <li><em>This thread, in another way:</em> a writer may also read. A reader that wants to write would wait for
  *       itself, and so would a thread with a permit that wants the whole lock: both get an
  *       {@link IllegalStateException}.
  * </ul>
  *
- * <p>A release first ends the hold here, and then tells the store. So the thread never believes in a lock that the
- * store has given away, whatever becomes of the command.
+ * <p>A release first ends the hold here, and is then sent to the store. So the thread never relies on a lock that the
+ * store has granted to another, whatever happens to the command.
  */
 public abstract class EngineLock implements NamedLock, LockScope.OfLock {
 
@@ -81,7 +81,7 @@ public abstract class EngineLock implements NamedLock, LockScope.OfLock {
         requireAcquired(acquire(request.waiting(LockRequest.WITHOUT_LIMIT)));
     }
 
-    /** Of callers that wait without limit, only the number of others refuses one. */
+    /** A caller that waits without a limit is only refused if too many others wait. */
     private static void requireAcquired(@Nullable Waiter refused) {
         if (refused != null) {
             throw refused.refusal();
@@ -127,8 +127,10 @@ public abstract class EngineLock implements NamedLock, LockScope.OfLock {
     }
 
     /**
-     * Also if the lease may be lost: the thread would wait for itself. The holder of the write side may acquire the
-     * read side.
+     * Counts the hold of this thread once more, even while its lease is in doubt: otherwise the thread would wait for
+     * itself. The holder of the write side may acquire the read side.
+     *
+     * @return false if the thread has no hold, or its lease is over
      */
     private boolean reenter() {
         Thread current = Thread.currentThread();
@@ -238,7 +240,7 @@ public abstract class EngineLock implements NamedLock, LockScope.OfLock {
         intact().onLost(callback);
     }
 
-    /** The hold of the thread that this side of the lock may use; for the read side also that of the write side. */
+    /** The hold that the thread may use through this lock; for the read side, also a hold of the write side. */
     private @Nullable Hold heldBy(Thread thread) {
         Hold held = engine.heldBy(thread, getName(), kind());
         return held == null && kind() == LockKind.SHARED ? engine.heldBy(thread, getName(), LockKind.EXCLUSIVE) : held;
@@ -278,7 +280,7 @@ public abstract class EngineLock implements NamedLock, LockScope.OfLock {
         return hold;
     }
 
-    /** How it is waited for, and for how long it is held, does not make it another lock. */
+    /** Compares what the store knows of a lock: options that only concern its callers do not make it another one. */
     @Override
     public boolean equals(@Nullable Object other) {
         return other instanceof EngineLock lock

@@ -17,17 +17,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * A future, which completes on a worker, because its dependents may block.
  *
- * <p>In words: once it is in the queue, the future has a task at its deadline, which is repeated every command timeout
- * until the future is done. When the queue has decided, a worker looks at the outcome. A grant is claimed, if its lease
- * still runs, and completes the future; otherwise the queue takes it back, and the future waits again. If the caller
- * has cancelled the future meanwhile, the hold is released at once.
+ * <p>In words: once it is in the line, the future has a task at its deadline, which is repeated every command timeout
+ * until the future is done. When the name has decided, a worker looks at the outcome. It claims an offered hold if the
+ * lease still runs, and completes the future; otherwise the name takes the hold back, and the future waits again. If
+ * the caller has cancelled the future meanwhile, the hold is released at once.
  *
- * <p>When the future is done in any other way, it leaves the queue. If the queue has decided it by then, the answer
- * that is under way is the last one it waits for.
+ * <p>When the future is done in any other way, it leaves the line. If the name has decided it by then, it waits at most
+ * for the answer that is under way.
  */
 final class FutureWaiter extends Waiter {
 
-    /** Null once it has the lease, which must not be reached from its hold. */
+    /** Null once it has the lease, because nothing may lead from a hold to its lease. */
     private volatile @Nullable CompletableFuture<Lease> future = new CompletableFuture<>();
 
     private final @Nullable Transfer transfer;
@@ -48,12 +48,12 @@ final class FutureWaiter extends Waiter {
         return transfer;
     }
 
-    /** Called before it enters the queue. */
+    /** Called before it enters the line. */
     CompletableFuture<Lease> future() {
         return Objects.requireNonNull(future);
     }
 
-    /** Waits in the queue that it has entered. */
+    /** Waits in the line of the name that it has entered. */
     void start(CompletableFuture<Lease> future) {
         if (!future.isDone()) {
             long first = isWaiting() ? timeToDecide() : context.commandTimeout();
@@ -61,7 +61,7 @@ final class FutureWaiter extends Waiter {
             future.whenComplete((value, failure) -> atDeadline.cancel());
         }
         future.whenComplete((value, failure) -> {
-            if (!queue().leave(this)) {
+            if (!decider().leave(this)) {
                 setLastCall();
             }
         });
@@ -69,7 +69,7 @@ final class FutureWaiter extends Waiter {
 
     private void onTime() {
         if (isWaiting()) {
-            queue().leaveAtDeadline(this);
+            decider().leaveAtDeadline(this);
         } else {
             wake();
         }
@@ -105,7 +105,7 @@ final class FutureWaiter extends Waiter {
 
     private void onGrant(Hold granted, CompletableFuture<Lease> waiting) {
         if (granted.lease() != State.RUNNING) {
-            queue().endLapsed();
+            decider().endLapsed();
         } else if (granted.claim()) {
             conclude();
             future = null;

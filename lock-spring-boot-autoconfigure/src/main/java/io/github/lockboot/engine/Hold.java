@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *              claim()               markReleased()
  *   GRANTED ───────────▶ HELD ────────────────────▶ RELEASED
- *      │                   │                            │ the answer says that it was no longer ours
+ *      │                   │                            │ the answer says that it had ended before
  *      │ takeBack()        │ lose()                     ▼
  *      ▼                   └─────────────────────────▶ LOST
  *   TAKEN_BACK
@@ -59,26 +59,26 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     /** What came of a release. */
     enum Release {
 
-        /** The lock stays in this JVM: the next waiter has it, or it lingers. The store was not asked. */
+        /** The lock stays in this registry: the next waiter has it, or it lingers. Nothing was sent to the store. */
         PASSED_ON,
 
-        /** The store has given it to another, or freed it. */
+        /** The store has released the lock: it is free, or a waiter of the store has it. */
         RELEASED,
 
         /** The store has not answered yet, and the caller does not wait for that. */
         SENT,
 
-        /** The store did not answer; it is asked until it does. */
+        /** The store did not answer. The release is repeated until it does. */
         UNKNOWN,
 
-        /** It was no longer ours. */
+        /** The hold had ended in the store before it was released. */
         LOST;
 
         /** An answer that is known at once. */
         final CompletableFuture<Release> known = CompletableFuture.completedFuture(this);
     }
 
-    /** Where it came from, and where it goes back to. */
+    /** What a hold asks of its name. */
     interface Releaser {
 
         /**
@@ -89,8 +89,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         CompletableFuture<Release> release(Hold hold, @Nullable Transfer to);
 
         /**
-         * Leaves the lock taken until then, if that is later than the end of the hold. Without effect once it has
-         * ended.
+         * Leaves the lock taken until then, even if the hold ends earlier. Has no effect once the hold has ended.
          */
         void keepUntil(Hold hold, long nanoTime);
 
@@ -132,7 +131,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     /** Completes when it is lost, for the callbacks of its thread; a lease has its own. */
     private final CompletableFuture<Void> loss = new CompletableFuture<>();
 
-    /** Written before the state becomes LOST, so that who sees that state sees the reason. */
+    /** Written before the state becomes LOST, so that a thread that sees the state also sees the reason. */
     private volatile String lossReason = "";
 
     /** Whether its thread was answered that it does not hold the lock, and may therefore never release it. */
@@ -201,8 +200,8 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     }
 
     /**
-     * When it has to be reported; NEVER if it has been, or has no maximum hold. One that has not been claimed by then
-     * is looked at again in a second.
+     * When it has to be reported as held for too long; NEVER if it has been, or has no maximum hold. If it has not been
+     * claimed by then, this is checked again in a second.
      */
     long stuckAt(Moment now) {
         if (stuck || waiter.request().maxHoldNanos() == 0) {
@@ -237,7 +236,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
                 + ")";
     }
 
-    /** Never again once its thread has given it up, although others may have its lease renewed. */
+    /** Never becomes valid again once its thread has given it up, although other readers may renew the lease. */
     @Override
     public boolean isValid() {
         return state() == State.HELD && lease() == LeaseTime.State.RUNNING && !isIgnored();
@@ -264,7 +263,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         return releaser.extend(this, Math.min(millis, most)) && isValid();
     }
 
-    /** From now on the lease is not renewed for this hold, which its thread may never release. */
+    /** The lease is not renewed for this hold any more: its thread may never release it. */
     void stopRenewal() {
         renewalStopped = true;
     }
@@ -273,7 +272,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         return renewalStopped;
     }
 
-    /** None if another thread has released it. */
+    /** Returns null, too, if another thread has released it. */
     @Override
     public @Nullable LockLostException findLoss(String reason) {
         return isValid() || state() == State.RELEASED ? null : new LockLostException(name(), token, reason);
@@ -284,7 +283,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         return state() == State.HELD ? waiter.request().node() : null;
     }
 
-    /** A thread that knows of the loss may never release the hold, nor one that was to have it for one ttl only. */
+    /** Its thread may never release it if it knows of the loss, or was to have it for one ttl only. */
     @Override
     protected boolean isGivenUp() {
         return (renewalStopped || !id.terms.renew() || context.isClosed()) && !isValid();
@@ -301,12 +300,12 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         return Objects.requireNonNull(state.get());
     }
 
-    /** {@return whether the waiter has it now} If not, the queue was faster and has taken it back. */
+    /** {@return whether the waiter has it now} If not, the name was faster and has taken it back. */
     boolean claim() {
         return state.compareAndSet(State.GRANTED, State.HELD);
     }
 
-    /** {@return whether the queue may serve another waiter} If not, the waiter was faster and has claimed it. */
+    /** {@return whether the name may serve another waiter} If not, the waiter was faster and has claimed it. */
     boolean takeBack() {
         return state.compareAndSet(State.GRANTED, State.TAKEN_BACK);
     }
@@ -334,7 +333,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         return lost;
     }
 
-    /** With those of threads that have ended. To look through them, too, costs each loss a fixed number of steps. */
+    /** Keeps it until its release. Now and then, at a fixed cost for each loss, lost holds of ended threads leave. */
     private void keepUntilReleased() {
         Set<HeldByThread> kept = context.lost();
         if (Integer.bitCount(kept.size()) == 1) {
@@ -448,7 +447,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         return NOTHING_MORE;
     }
 
-    /** The lock is to stay taken for this time after the end of the hold, unless it is already to stay for longer. */
+    /** Leaves the lock taken for this time, even if the hold ends earlier. The longest time counts. */
     void keepFor(Duration stay) {
         long nanos = LockRequest.nanosOf(stay);
         if (nanos > 0) {
@@ -457,8 +456,9 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     }
 
     /**
-     * After this call the holder no longer has the hold, even if an exception is thrown. Returns what awaits the
-     * answer.
+     * Ends the hold, even if an exception is thrown, and sends the release.
+     *
+     * @return waits for the answer
      */
     private Runnable beginRelease() {
         CompletableFuture<Release> ended = ended(() -> releaser.release(this, null));
@@ -481,7 +481,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         return release == null ? Release.UNKNOWN : release;
     }
 
-    /** What the caller waits for. If it does not wait, the answer is looked at when it comes. */
+    /** {@return what the caller waits for} If that is not the answer, the answer is handled when it comes. */
     private CompletableFuture<Release> unlessSent(CompletableFuture<Release> ended) {
         if (waiter.request().awaitsRelease() || ended.isDone()) {
             return ended;
@@ -490,7 +490,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         return Release.SENT.known;
     }
 
-    /** Nobody waits for the answer any more: it is looked at when it comes. */
+    /** No caller waits for the answer: it is handled when it comes. */
     void whenAnswered(CompletableFuture<Release> ended) {
         ended.whenComplete((release, failure) -> onAnsweredLater(release == null ? Release.UNKNOWN : release));
     }
@@ -519,8 +519,8 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     }
 
     /**
-     * The answer to the release may show that the lock was lost before: then the hold was not safe to its end, and the
-     * caller must know.
+     * Whether the answer to the release shows that the lock had been lost before. Then the hold was not safe to its
+     * end, and the caller must know.
      */
     private boolean isLostBy(Release release) {
         if (release == Release.LOST && lose(State.RELEASED, "it had already ended when it was released")) {
@@ -529,14 +529,15 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         return release == Release.LOST && state() == State.LOST;
     }
 
-    /** Does not block. It completes on a worker, because what depends on it may block. */
+    /** Does not block. The future completes on a worker, because its dependents may block. */
     @Override
     public CompletableFuture<Void> closeAfter(Duration delay) {
         CompletableFuture<Void> closed = new CompletableFuture<>();
         try {
             EngineContext.requireStack();
             keepFor(delay);
-            CompletableFuture<Release> ended = state() == State.LOST ? Release.LOST.known : releaser.release(this, null);
+            CompletableFuture<Release> ended =
+                    state() == State.LOST ? Release.LOST.known : releaser.release(this, null);
             unlessSent(ended)
                     .exceptionally(failure -> Release.UNKNOWN)
                     .thenAcceptAsync(this::onEnded, context::runLater)
@@ -589,8 +590,8 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     }
 
     /**
-     * By one warning in the log, its listeners and its callbacks. Its thread gets an exception when it releases the
-     * lock.
+     * Reports it by one warning in the log, and to its listeners and callbacks. Its thread gets an exception when it
+     * releases the lock.
      */
     void reportLoss() {
         try {
@@ -712,7 +713,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
             return present.isEmpty();
         }
 
-        /** The newest hold of the thread: one before it may be on its way out, if another thread has released it. */
+        /** The newest hold of the thread: an earlier one may still be listed while another thread releases it. */
         @Nullable
         Hold of(Thread thread) {
             Collection<Hold> all = present;
@@ -765,7 +766,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
                     (int) present.stream().filter(hold -> hold.id() == id).count());
         }
 
-        /** As of readers: one more or less costs the same, however many there are. */
+        /** Many holds, as of readers: to add or remove one costs the same, however many there are. */
         private static final class Many extends AbstractCollection<Hold> {
 
             private final Set<Hold> all = ConcurrentHashMap.newKeySet();

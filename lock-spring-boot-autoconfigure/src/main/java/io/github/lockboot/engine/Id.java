@@ -21,15 +21,18 @@ import io.github.lockboot.internal.Failures;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One registration of this JVM in the store: all callers that wait here for a name wait there under one id.
+ * One acquisition id, by which the store knows a registry: all callers that wait here for a name wait there under one
+ * id.
  *
  * <pre>
  *               granted by an answer           released by its last holder, or lost
  *               or by a message
  *   ASKED_FOR ───────────────────▶ HELD ───────────────────▶ ENDING ───────────────────▶ ENDED
- *       │                                                      ▲      the store does not
- *       └──────────────────────────────────────────────────────┘      know it any more
- *               nobody waits any more
+ *       │                                                    ▲     ▲   the store does not   │
+ *       └────────────────────────────────────────────────────┘     │   know it any more     │
+ *               nobody waits any more                              └────────────────────────┘
+ *                                                                    a late answer shows
+ *                                                                    that the store does
  * </pre>
  *
  * <ul>
@@ -41,8 +44,8 @@ import org.jspecify.annotations.Nullable;
  *       that the id has ended.
  * </ul>
  *
- * <p>One command of an id is under way at a time. An id is used once. Guarded by the mutex of its name, but for the
- * lease.
+ * <p>One command of an id is under way at a time. An id is used once. It is guarded by the mutex of its name. Without
+ * the mutex, {@link #lease()} and {@link #repeated} are read, and once a second what may need an event.
  */
 final class Id {
 
@@ -53,7 +56,7 @@ final class Id {
         ENDED
     }
 
-    /** A place in the queue, by the newest answer: when that was asked for, and the newest grant at the time. */
+    /** The newest answer that it is queued: when its command was sent, and the number of the newest grant then. */
     private record Place(Moment askedAt, long newestGrant) {}
 
     /** Commands that have failed, one after the other. */
@@ -70,7 +73,7 @@ final class Id {
 
     static final String RAN_OUT = "its lease ran out";
 
-    /** How many more waiters are served: no number until other JVMs are known to wait. */
+    /** The lock may be passed on any number of times: no other registry is known to wait. */
     private static final int UNLIMITED = -1;
 
     private static final long FIRST_POLL = -1;
@@ -83,7 +86,7 @@ final class Id {
 
     final Renewal renewal;
 
-    /** Completes with the first answer to its release, or the failure of that. */
+    /** Completes when its release has been answered, or has failed, for the first time. */
     final CompletableFuture<Hold.Release> released = new CompletableFuture<>();
 
     private final EngineContext context;
@@ -122,7 +125,7 @@ final class Id {
     private @Nullable Push earlyGrant;
     private boolean messaged;
 
-    /** Whether a message has come since the question under way was sent. */
+    /** Whether there was a reason to ask again since the request under way was sent. */
     private boolean asksAgain;
 
     // --- once it is held
@@ -130,9 +133,9 @@ final class Id {
     private boolean pushed;
     private long firstToken;
     private long lastToken;
-    private int handOversLeft = UNLIMITED;
+    private int passesLeft = UNLIMITED;
 
-    /** Whether other JVMs wait for the lock, or may. */
+    /** Whether other registries wait for the lock, or may. */
     boolean othersWait;
 
     private volatile @Nullable LeaseTime lease;
@@ -143,26 +146,26 @@ final class Id {
     /** Until when it stays without a hold; NEVER as long as it has one. */
     long lingersUntil = LeaseTime.NEVER;
 
-    /** Until when its holders want the lock to stay taken, after its end, too. */
+    /** Until when the lock stays taken, even if its holds end earlier. */
     private long keptUntil;
 
     final Deque<Command.Extension> extensions = new ArrayDeque<>(0);
 
-    /** Whether its holder reads, and others may, too. */
+    /** Whether its exclusive hold has become a shared one. */
     boolean downgraded;
 
     /** When the store is told of the downgrade; NEVER if it has been. */
     long downgradeDue = LeaseTime.NEVER;
 
     // --- once it ends
-    /** When it did: its release may be sent later. */
+    /** When it ended: its release may be sent later. */
     private @Nullable Moment endedAt;
 
-    /** To whom the hold is left; null once that was tried. */
+    /** The transfer that takes the place of its release; null if there is none, or it has been tried. */
     @Nullable
     Transfer leftTo;
 
-    /** The one whose release was to queue this id, if no answer has told whether it did. */
+    /** The id whose release was to queue this one, if that release has failed. */
     @Nullable
     Id predecessor;
 
@@ -219,13 +222,13 @@ final class Id {
         return newest == null || holderId == null ? null : new Waiter.Refused(0, holderId, newest.left(now));
     }
 
-    /** Asks again now, or as soon as the question under way is answered. */
+    /** Asks again now, or as soon as the request under way is answered. */
     void askSoon(Moment now) {
         asksAgain = true;
         due = life == Life.ASKED_FOR ? now.nanos() : due;
     }
 
-    /** It is queued. The next poll is due in an interval, and when a lease ends: those ahead of it may have died. */
+    /** It is queued. The next poll is due after an interval, or when a lease ends: waiters before it may have died. */
     void queued(Reply.Queued reply, Moment askedAt, boolean notified, Moment now) {
         place = new Place(askedAt, reply.grantNumber());
         refused = true;
@@ -243,7 +246,7 @@ final class Id {
         due = now.nanos() + (asksAgain ? 0 : Math.min(pause, Math.max(expiry, context.minRetryInterval())));
     }
 
-    /** Whether it is one of those that wait in the store, as far as is known. */
+    /** Whether the store may have it in the queue. Not asked of an id that is held. */
     boolean mayBeQueued() {
         return place != null || underWay != null && underWay.enqueues();
     }
@@ -256,7 +259,7 @@ final class Id {
         due = now.nanos() + (enqueued ? nextPause() : 0);
     }
 
-    /** Where no message can come, it asks soon, and then rarer and rarer. */
+    /** No message can come, so it asks again soon, and then less and less often. */
     void askLater(Moment now) {
         due = now.nanos() + nextPause();
     }
@@ -266,7 +269,7 @@ final class Id {
         return context.jittered(backoff);
     }
 
-    /** A message came. A grant is kept until an answer shows whether it is new. */
+    /** A message has come. A grant is kept until an answer shows whether it is new. */
     void messaged(Push push, boolean whileOthersWait, Moment now) {
         messaged = true;
         if (push.isHint()) {
@@ -277,14 +280,14 @@ final class Id {
         }
     }
 
-    /** Whether the grant of a queued id has been found by asking, of which a message should have told. */
+    /** Whether no message has come, although it was queued: the store sends one with the grant. */
     boolean hasMissedMessage() {
         return place != null && !messaged;
     }
 
     /**
-     * Takes the grant of which a message has told, if it is newer than the newest answer. Its lease began before that
-     * was asked for.
+     * Takes the grant of a message if it is newer than the newest answer. Its lease counts from when the command of
+     * that answer was sent.
      */
     void takeEarlyGrant(Moment now) {
         Push grant = earlyGrant;
@@ -350,7 +353,7 @@ final class Id {
         return known != null && known.at(now) == LeaseTime.State.EXPIRED_BY_WALL_CLOCK;
     }
 
-    /** The last token that a hold has, for the store to count on from; 0 if holds have no tokens of their own. */
+    /** The last token of its holds, for the store to continue from; 0 for readers, who have no tokens of their own. */
     long lastToken() {
         long last = transfer == null ? lastToken : Math.max(lastToken, transfer.token());
         return terms.kind() == LockKind.SHARED ? 0 : last;
@@ -364,20 +367,20 @@ final class Id {
     /** The token for the next hold. Readers share one. */
     long nextToken() {
         lastToken = terms.kind() == LockKind.SHARED ? firstToken : lastToken + 1;
-        handOversLeft -= handOversLeft > 0 ? 1 : 0;
+        passesLeft -= passesLeft > 0 ? 1 : 0;
         return lastToken;
     }
 
-    /** Whether no number limits yet how many more waiters are served. */
+    /** Whether it has had a hold, and nothing limits yet how often it is passed on. */
     boolean isUnlimited() {
-        return isHeld() && wasUsed() && handOversLeft == UNLIMITED;
+        return isHeld() && wasUsed() && passesLeft == UNLIMITED;
     }
 
-    void limitHandOvers(int left) {
-        handOversLeft = left;
+    void limitPasses(int left) {
+        passesLeft = left;
     }
 
-    /** Whether it can serve a waiter on these terms now: the first one of a grant in any case. */
+    /** Whether it can serve a waiter on these terms now: as the first of its grant, or because it may be passed on. */
     boolean canServe(Terms wanted, Moment now) {
         return isHeld()
                 && wanted.equals(terms)
@@ -394,7 +397,7 @@ final class Id {
         return terms.renew()
                 && !downgraded
                 && leftTo == null
-                && handOversLeft != 0
+                && passesLeft != 0
                 && keptFor(now.nanos()) <= 0
                 && lease().isWorthSharing(now.nanos())
                 && (terms.kind() == LockKind.SHARED
@@ -405,7 +408,7 @@ final class Id {
     boolean linger(Moment now) {
         if (terms.lingerNanos() == 0
                 || transfer != null
-                || handOversLeft != UNLIMITED
+                || passesLeft != UNLIMITED
                 || othersWait
                 || isDoubted(now)
                 || !canServeAnother(now)) {
@@ -415,7 +418,7 @@ final class Id {
         return !LeaseTime.hasCome(lingersUntil, now.nanos());
     }
 
-    /** A holder wants the lock to stay taken until then, after its end, too. */
+    /** The lock is to stay taken until then, even if its holds end earlier. */
     void keepUntil(long nanoTime) {
         keptUntil = LeaseTime.later(keptUntil, nanoTime);
     }
@@ -445,7 +448,7 @@ final class Id {
         backoff = 0;
     }
 
-    /** The release is repeated: at once, and then rarer and rarer. */
+    /** The release is repeated: at once, and then less and less often. */
     void repeatRelease(Moment now) {
         leftTo = null;
         repeated = true;
@@ -453,13 +456,13 @@ final class Id {
         backoff = Math.min(Math.max(2 * backoff, context.minRetryInterval()), context.retryInterval());
     }
 
-    /** Whether a copy of the release before it could still queue it after its own. */
+    /** Whether a late copy of its predecessor's release could still queue it, after its own release. */
     boolean awaitsPredecessor() {
         return life == Life.ENDING && predecessor != null && predecessor.life != Life.ENDED;
     }
 
-    /** The store has a grant for an id that has ended here, or that nobody knows. */
-    void revive(long token, Moment now) {
+    /** The store has a grant for an id that has ended here, or was unknown. Its release is sent, or sent again. */
+    void mustReleaseAgain(long token, Moment now) {
         end(true, now);
         mayBeKnown = true;
         lastToken = Math.max(lastToken, token);
@@ -471,8 +474,8 @@ final class Id {
      * A command that is under way, for one id, or for several that share it. An id has one at a time.
      *
      * @param ids what it is about: permits are renewed together, and a release may queue the next id in the same step
-     * @param sentAt from when the lease counts that the answer grants
-     * @param epoch of the client, which tells whether the command may have been sent twice
+     * @param sentAt when it was sent: a lease that its answer grants counts from then
+     * @param epoch the epoch of the client, by which it knows whether the command may have been sent twice
      * @param enqueues whether an acquisition queues its id if the lock is not free
      * @param extension what the caller of an extension waits for
      */
@@ -519,9 +522,9 @@ final class Id {
         /**
          * {@return what came of a release of this id}
          *
-         * <p>NOT_HOLDER to a command that may have been sent twice answers our own second copy; after the deadline, by
-         * either clock, it may only tell that the command came late, unless the lease had expired by wall clock already
-         * when the id ended.
+         * <p>NOT_HOLDER is not always a loss. If the command may have been sent twice, its first copy may have released
+         * the lock. After the deadline, by either clock, the command may only have come late, unless the lease had
+         * already expired by the wall clock when the id ended.
          */
         Release outcomeOf(Id one, @Nullable Reply reply, LockStore.Client client, Moment now) {
             if (reply != Reply.Plain.NOT_HOLDER || !one.wasHeld() || client.mayHaveRepeatedSince(epoch)) {
@@ -592,8 +595,8 @@ final class Id {
     /**
      * When the lease of an id is renewed. Guarded by the mutex of its name.
      *
-     * <p>A renewal is due by time when a third of the lease has passed since it was granted, renewed, or asked for in
-     * vain. An extra one is due earlier, in its turn: after a failure, or because another has perhaps changed the lock.
+     * <p>A renewal is due by time when a third of the lease has passed since it began, or since the newest renewal was
+     * sent. An extra one is due earlier, in its turn: after a failure, or because another has perhaps changed the lock.
      * One without an answer is not repeated early on the same connection, where a copy would be answered later still.
      *
      * <p>A store that announces changes watches an exclusive or shared lock from its first renewal on, which is
@@ -613,7 +616,7 @@ final class Id {
             NONE,
             /** The lock has perhaps been changed since the newest renewal was sent. */
             CHANGED,
-            /** It had been when the newest renewal was sent, and no answer has shown what of it is true. */
+            /** The lock had perhaps been changed when the newest renewal was sent, which has not been answered. */
             CHECKED
         }
 
@@ -633,15 +636,16 @@ final class Id {
         /** Until then a change makes no extra renewal. */
         private long pausesUntil;
 
-        /** When the newest renewal is repeated, which has failed; NEVER if it has not. */
+        /** When the newest renewal is repeated because it has failed; NEVER if it has not failed. */
         private long repeatedAt = LeaseTime.NEVER;
 
-        /** Whether it may still be answered. */
+        /** Whether the renewal that has failed may still be answered. */
         private boolean silent;
 
         /** Its place in the line of extra renewals. */
         private Agenda.@Nullable Entry place;
 
+        /** Whether its turn has come. */
         private boolean turn;
 
         Renewal(Id id, EngineContext context, LockStore.Client client) {
@@ -751,7 +755,7 @@ final class Id {
             return Math.min(id.lease().tenth(), context.retryInterval());
         }
 
-        /** Not a permit, which each other holder changes with all that it does. */
+        /** Permits are not watched: every command of another holder changes the lock. */
         private boolean isWatchable() {
             return id.terms.kind() != LockKind.LIMITED && client.announcesChanges();
         }

@@ -13,7 +13,7 @@ import io.github.lockboot.internal.SerialExecutor;
 import org.apache.commons.logging.Log;
 import org.jspecify.annotations.Nullable;
 
-/** The listeners of a registry. A use of a lock notifies those that were present when it began. Thread-safe. */
+/** The listeners of a registry. A use of a lock notifies the listeners that were present when it began. Thread-safe. */
 final class ListenerRegistry {
 
     /** Further notifications are dropped, because a listener that hangs must not use up the memory. */

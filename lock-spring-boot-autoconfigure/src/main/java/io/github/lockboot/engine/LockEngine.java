@@ -37,7 +37,7 @@ import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All locks of one registry: what is under way by name and by id, what messages do, and the end of it all.
+ * All locks of one registry: what is under way by name and by id, what messages do, and the shutdown.
  *
  * <h2>Two ways in</h2>
  *
@@ -80,7 +80,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     static final String CLOSING = "the registry is closing";
 
-    /** All of this process that are open, or have been left to the garbage collection. */
+    /** The engines of this process that have not been closed. */
     private static final Set<LockEngine> OPEN =
             Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
@@ -109,13 +109,13 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     private final Timer.Check onceASecond;
     private final Map<LockKind, Map<String, Name>> names = new EnumMap<>(LockKind.class);
 
-    /** Those of holds that were taken over. Nobody else waits for them: callers wait for the name of the kind. */
+    /** The names of holds that were taken over. Other callers do not wait for them, but for the name of the kind. */
     private final Set<Name> transferred = ConcurrentHashMap.newKeySet();
 
-    /** Those of which ids are under way. */
+    /** The name of each id that is under way. */
     private final Map<String, Name> namesById = new ConcurrentHashMap<>();
 
-    /** Of the first subscription or, while connecting ahead, of the next. */
+    /** Completes with the first subscription or, while connecting ahead, with the next. */
     private volatile CompletableFuture<Void> subscribed = new CompletableFuture<>();
 
     /**
@@ -176,8 +176,8 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
             context.schedule(CHECK_NANOS, () -> live.complete(null));
             return CompletableFuture.allOf(renewedAndReleased(Hold.of(lease)), live);
         });
-        // A future of its own: who does not wait for it any more does not keep it from releasing the lock. What depends
-        // on it may block.
+        // A future of its own: a caller that cancels it does not keep the lock from being released. Its dependents may
+        // block.
         return connected.thenApplyAsync(none -> none, context::runLater);
     }
 
@@ -230,7 +230,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     // --- calls ------------------------------------------------------------------------------------------------
 
     /**
-     * Has the current thread wait for the lock.
+     * Acquires the lock for the current thread, or waits for it.
      *
      * @param interruptible whether an interrupt ends the wait; if not, the flag is set again
      * @return null if the thread has the lock now; else the waiter, which was refused
@@ -367,10 +367,10 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     }
 
     /**
-     * Has the holder with this id lose the lock, or the waiter with this id its place, which the store then gives away.
+     * Ends the hold of this id, or its place in the queue. The store gives the lock or the place away then.
      *
      * @param reason without the name of the lock
-     * @return false if there is neither here
+     * @return false if this engine does not know the id
      */
     public boolean revoke(String id, String reason) {
         Name known = namesById.get(id);
@@ -436,7 +436,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         return new Waiter.Failure(store.displayName() + reason, cause, notNow);
     }
 
-    // --- the channel: without it only time is lost ------------------------------------------------------------
+    // --- the channel: without it, only time is lost ------------------------------------------------------------
 
     /** Whether a grant would be pushed. */
     boolean isNotified() {
@@ -452,7 +452,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         Failures.runAndLog("when the channel was verified", channel::verify);
     }
 
-    // --- questions --------------------------------------------------------------------------------------------
+    // --- look-ups ---------------------------------------------------------------------------------------------
 
     /** The name of a lock that is in use, if any. */
     @Nullable
@@ -461,8 +461,8 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     }
 
     /**
-     * The thread's hold of the lock in this kind, also if its lease may have run out or, of the write side, if it has
-     * become a reader.
+     * The thread's hold of the lock in this kind, even if its lease may have run out, or if it was acquired exclusively
+     * and is shared now.
      */
     @Nullable
     Hold heldBy(Thread thread, String name, LockKind kind) {
@@ -492,7 +492,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         }
     }
 
-    /** Whether it is shared, or an exclusive one of which only the read side is left. */
+    /** Whether the hold is shared, or an exclusive hold of which only the read side is left. */
     static boolean onlyReads(Hold hold) {
         return hold.count(LockKind.EXCLUSIVE) == 0 && hold.count(LockKind.SHARED) > 0;
     }
@@ -546,7 +546,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     }
 
     /**
-     * Waits for the answer to a question about the lock with this name.
+     * Waits for the answer to a request about the lock with this name.
      *
      * @throws LockUnavailableException if there is none
      */
@@ -588,9 +588,8 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         }
         String name = isOurs(push.id()) ? store.nameOf(push.key()) : null;
         if (name != null) {
-            // The store holds the lock for an id that has ended: a late command revived it, or a failover brought it
-            // back.
-            nameFor(LockKind.EXCLUSIVE, name).giveBack(push.id(), newestToken.get());
+            // The store has granted the lock to an id that has ended: by a late command, or by a failover.
+            nameFor(LockKind.EXCLUSIVE, name).releaseUnknownGrant(push.id(), newestToken.get());
         }
     }
 
@@ -651,7 +650,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         return CompletableFuture.allOf(names().map(LockEngine::closed).toArray(CompletableFuture<?>[]::new));
     }
 
-    /** What is thrown for one does not keep the others open. */
+    /** An exception of one name does not keep the others open. */
     private static CompletableFuture<?> closed(Name name) {
         try {
             return name.close();

@@ -6,7 +6,7 @@ public enum LockKind {
     /** With nobody. */
     EXCLUSIVE("exclusively", LockStore.TOKENS_PER_GRANT),
 
-    /** With other shared ones. They have one token, of those who held the lock before. */
+    /** With other shared ones. They have one token: the last one of an earlier holder. */
     SHARED("as a reader", 0),
 
     /** With other limited ones, up to a number of permits. */

@@ -42,11 +42,11 @@ public record LockRequest(
     private static final Duration LONGEST = Duration.ofNanos(LONGEST_NANOS);
 
     /**
-     * On what terms an acquisition id holds: fixed for its life. Requests with other terms need an id of their own.
+     * The terms on which an acquisition id has the lock, fixed for its life. A request on other terms needs another id.
      *
      * @param permits how many of this kind may hold the lock at a time
-     * @param lingerNanos how long the lock stays here without a hold: while it may, a dead JVM costs no more than a
-     *     dead waiter
+     * @param lingerNanos how long the lock stays here without a hold. The ttl of a lock that lingers is short, so a
+     *     dead registry delays the others no longer than a dead waiter
      */
     public record Terms(LockKind kind, int permits, long ttlMillis, boolean renew, long lingerNanos) {
 
@@ -73,8 +73,8 @@ public record LockRequest(
      * another process takes it over.
      *
      * @param name of the lock
-     * @param kind as which it is held
-     * @param id that has it meanwhile
+     * @param kind in which it is held
+     * @param id that has it in the meantime
      * @param grantNumber of its grant, which stays the same
      * @param token its fencing token, which stays the same
      */

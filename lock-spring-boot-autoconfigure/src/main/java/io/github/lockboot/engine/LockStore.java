@@ -9,27 +9,27 @@ import io.github.lockboot.engine.LockRequest.Terms;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store of locks: one method for each question about one acquisition id. An id is used for one acquisition only. A
- * question may arrive twice, late, or never. No method blocks. If a future fails, the question may have been answered,
- * or may be answered later.
+ * The store of locks: one method for each request about one acquisition id. An id is used for one acquisition only. A
+ * request may arrive twice, late, or never. No method blocks. If a future fails, the request may have been answered, or
+ * may be answered later.
  *
  * <p>A store keeps three promises, on which the engine builds all others:
  *
  * <ul>
- *   <li>Each question is one step: nobody sees half of it.
- *   <li>A question that arrives twice, or after the end of its id, grants nothing and releases nothing that another
+ *   <li>Each request is one step: nobody sees half of it.
+ *   <li>A request that arrives twice, or after the end of its id, grants nothing and releases nothing that another
  *       holds.
  *   <li>Grant numbers of a name only grow, also if the store has lost its data.
  * </ul>
  */
 public interface LockStore {
 
-    /** The number of the format of what lies in the store. */
+    /** The number of the format in which the store keeps a lock. */
     int FORMAT = 1;
 
     /**
-     * The claim lease: the longest lease of a grant by a push. A waiter that died costs those behind it no more than
-     * this. The first renewal extends the lease to the whole ttl, so a short hold needs no command for that.
+     * The claim lease: the longest lease of a grant by a push. A waiter that has died delays the next ones by no more
+     * than this. The first renewal extends the lease to the whole ttl, so a short hold needs no command for that.
      */
     long CLAIM_LEASE_MILLIS = 6_000;
 
@@ -39,21 +39,20 @@ public interface LockStore {
     /** The number of tokens of a grant of a permit: while it is held, others are granted, with larger tokens. */
     long TOKENS_PER_PERMIT = 64;
 
-    /** What sends the questions, and what a caller has to know of it. By default, it sends each question once. */
+    /** What sends the requests, and what a caller has to know of it. By default, it sends each request once. */
     interface Client {
 
         /**
          * {@return whether a lease counts only once replicas, or a file, have it} Then only the answers to
-         * {@link #acquire}, {@link #transfer} and {@link #renew} count, which come once that is so or fail. What else
-         * tells of a grant is a reason to ask.
+         * {@link #acquire}, {@link #transfer} and {@link #renew} count: they come once that is so, or fail. Any other
+         * news of a grant is only a reason to ask.
          */
         default boolean acknowledges() {
             return false;
         }
 
         /**
-         * {@return whether questions wait for the first connection} Until it is made, or has failed, no question
-         * expires.
+         * {@return whether requests wait for the first connection} Until it is made, or has failed, no request expires.
          */
         default boolean isConnecting() {
             return false;
@@ -64,7 +63,7 @@ public interface LockStore {
             return StoreFailure.UNKNOWN;
         }
 
-        /** {@return why a question has no answer yet} */
+        /** {@return why a request has no answer yet} */
         default Throwable whyUnanswered() {
             return isConnecting()
                     ? new StoreFailure.NotConnectedException("the connection is still being made", null)
@@ -79,14 +78,14 @@ public interface LockStore {
             return false;
         }
 
-        /** {@return a number that changes whenever questions under way may have been sent twice} */
+        /** {@return a number that changes whenever requests under way may have been sent twice} */
         default long epoch() {
             return 0;
         }
 
         /**
-         * {@return whether a question that was asked in this epoch may have been sent twice} If not, its reply is the
-         * one to the first copy.
+         * {@return whether a request that was sent in this epoch may have been sent twice} If not, its reply is the one
+         * to the first copy.
          */
         default boolean mayHaveRepeatedSince(long epoch) {
             return epoch() != epoch;
@@ -99,7 +98,10 @@ public interface LockStore {
      */
     CompletableFuture<Reply> acquire(String name, String id, Terms terms, boolean enqueue);
 
-    /** Releases the lock to the first waiter, if any. {@code RELEASED}, {@code HANDED_OVER} or {@code NOT_HOLDER}. */
+    /**
+     * Releases the lock, and grants it to the first waiters that may hold it now. {@code GRANTED_NEXT}, or
+     * {@code RELEASED} if there are none, or {@code NOT_HOLDER}.
+     */
     CompletableFuture<Reply> unlock(String name, String id, long lastToken);
 
     /**
@@ -155,6 +157,6 @@ public interface LockStore {
     /** {@return what messages call this store} */
     String displayName();
 
-    /** {@return what sends the questions} */
+    /** {@return what sends the requests} */
     Client client();
 }

@@ -30,7 +30,8 @@ import io.github.lockboot.internal.Futures;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One name in this JVM, in one kind: who waits for it, who holds it, and the ids by which the store knows this JVM.
+ * One name in a registry, in one kind: who waits for it, who holds it, and the ids by which the store knows the
+ * registry.
  *
  * <h2>Facts and one settle()</h2>
  *
@@ -41,33 +42,40 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *   fact                       changed by                       what settle() does with it
  *   ------------------------   ------------------------------   -----------------------------------------------------
- *   who waits                  enter, leave, withdraw           serves the first, or asks for it; ends an id for which
- *                                                               nobody waits
+ *   who waits                  enter, leave, withdraw           serves the first, or asks for it; ends an id on terms
+ *                                                               that the first does not want
  *   whose time is over         leaveAtDeadline                  decides it, unless its first answer is under way
- *   a hold                     release, handOver, takeBack      serves the next one, lingers, or releases the id
+ *   known to be taken          an answer, a hold here           refuses waiters that do not wait any longer
+ *   an offered hold            the waiter, the clock            takes it back if it came too late
+ *   came too late              a hold that was taken back       begins the next request with this failure
+ *   a hold                     release                          serves the next one, lingers, or releases the id
+ *   left to another process    release                          transfers the id in place of its release
  *   kept until                 keepUntil                        releases the id by keeping it
  *   downgraded                 downgrade                        tells the store; writers ask for themselves
  *   an extension               extend                           sends it
  *   the lease                  an answer, a message, the clock  renews it; loses what has run out
  *   in doubt                   changed, the time of day         renews it in its turn
- *   others wait                an answer, a message             serves only those that wait now
+ *   others wait                an answer, a message             passes the lock only to callers that wait now
  *   queued, refused, failing   an answer, a failure             asks again in time
- *   the channel, closing       the registry                     limits a turn; fails all that wait
+ *   revoked, granted to an     revoke, releaseUnknownGrant      releases the id
+ *   id that is unknown
+ *   the channel, closing       the registry                     limits how often the lock is passed on; fails all that
+ *                                                               wait
  * </pre>
  *
- * One id at a time is asked for all waiters. While it has the lock, waiters pass the lock on without a command. This is
- * lock cohorting (Dice, Marathe and Shavit, "Lock Cohorting: A General Technique for Designing NUMA Locks", PPoPP
- * 2012), with JVMs in place of NUMA nodes. A cohort must not keep the lock forever, so {@link Id#canServe} ends its
- * turn.
+ * One id at a time is asked for, on behalf of all waiters. While it has the lock, its holders pass the lock on without
+ * a command. This is lock cohorting (Dice, Marathe and Shavit, "Lock Cohorting: A General Technique for Designing NUMA
+ * Locks", PPoPP 2012), with registries in place of NUMA nodes. A cohort must not keep the lock forever, so
+ * {@link Id#canServe} limits how often the lock is passed on.
  *
- * <h2>Granted is not held</h2>
+ * <h2>Offered is not held</h2>
  *
  * A hold is offered under the mutex, and the waiter claims it later, on its own thread, by one compare-and-set. A
- * thread may be paused for longer than the lease between the two. So it claims only what is certain by both clocks, and
- * until then the name can take the hold back. Exactly one of the two wins. The deadline is that of a lease (Gray and
- * Cheriton, "Leases: An Efficient Fault-Tolerant Mechanism for Distributed File Cache Consistency", SOSP 1989): it
- * counts from before the command was sent, by the clock of the holder, so it passes before the store gives the lock to
- * another.
+ * thread may be paused for longer than the lease between the two. So it claims a hold only while the lease is certain
+ * by both clocks. Until then, the name can take the hold back. Exactly one of the two succeeds. The deadline is that of
+ * a lease (Gray and Cheriton, "Leases: An Efficient Fault-Tolerant Mechanism for Distributed File Cache Consistency",
+ * SOSP 1989): it counts from before the command was sent, by the clock of the holder. So it passes before the store
+ * gives the lock to another.
  *
  * <h2>Threads</h2>
  *
@@ -76,31 +84,32 @@ import org.jspecify.annotations.Nullable;
  * An event that comes while the same thread settles, such as an answer that a store gives at once, is handled after it.
  */
 @SuppressWarnings("ReferenceEquality") // commands and appointments are known by identity
-final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Queue, Agenda.Called {
+final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Decider, Agenda.Called {
 
     private static final String ENDED = "it had already ended when it was renewed";
 
     /** A wait without limit fails only after so many failures: one or two may come from a pause of this process. */
     private static final int FAILURES_ENDURED = 3;
 
-    /** After so many seconds in which this process has run, an answer counts as lost with something that was thrown. */
+    /** An answer that is missing for so many seconds in which this process has run was lost: something was thrown. */
     private static final int SECONDS_UNTIL_LOST = 10;
 
     private final String text;
+    /** Requests for different numbers of permits wait together. */
     private final LockKind kind;
     private final EngineContext context;
     private final LockEngine engine;
     private final LockStore store;
     private final Line line = new Line(waiter -> afterwards(waiter::wake));
-    /** Is replaced, never changed: some look-ups do without the mutex. */
+    /** Is replaced, never changed, because some look-ups do not take the mutex. */
     private volatile List<Id> ids = List.of();
 
     private final Hold.Index holds = new Hold.Index();
 
-    /** Whether the waiters have had an answer of the store, or another holds the lock here. */
-    private boolean answered;
+    /** Whether it is known that another has the lock for which callers wait: by an answer, or by a hold here. */
+    private boolean knownTaken;
 
-    /** Why the waiters do not have the lock that the store granted; null if it was not too late. */
+    /** Why a grant was of no use since the last request: it came too late. Null if there was none such. */
     private @Nullable Throwable tooLate;
 
     /** Whether the registry has forgotten this name. A caller that has found it before enters the next one. */
@@ -156,9 +165,9 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
         waiter.joins(this);
         loseWhatRanOut(now);
         boolean shared = kind == LockKind.SHARED && !holds.isEmpty();
-        limitTurns(shared || kind == LockKind.EXCLUSIVE && line.isEmpty());
+        limitPasses(shared || kind == LockKind.EXCLUSIVE && line.isEmpty());
         if (line.isEmpty()) {
-            answered = kind == LockKind.EXCLUSIVE && !holds.isEmpty() || waiter.transfer() != null;
+            knownTaken = kind == LockKind.EXCLUSIVE && !holds.isEmpty() || waiter.transfer() != null;
         }
         Id beside = shared ? idFor(waiter, now) : null;
         line.add(waiter);
@@ -193,7 +202,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
         }
     }
 
-    /** If it is left to another process, the waiters here acquire the lock anew. */
+    /** If the lock is left to another process, the waiters here acquire it anew. */
     @Override
     public CompletableFuture<Release> release(Hold hold, @Nullable Transfer to) {
         return change(now -> {
@@ -221,7 +230,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
                 && engine.answer(text, answer) instanceof Reply.Renewed;
     }
 
-    /** Writers of this JVM ask for themselves from now on. */
+    /** From now on, writers of this registry request the lock in the store like any other. */
     @Override
     public void downgrade(Hold hold) {
         changeIfHeld(hold, now -> hold.id().downgrade(now));
@@ -237,7 +246,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
         onEvent(now -> appointment = appointment == entry ? null : appointment);
     }
 
-    /** Called once a second. A lease may be in doubt, an answer lost, or the channel cut. */
+    /** Called once a second. A lease may be in doubt, an answer lost, the channel cut, or a caller gone. */
     void check(Moment now) {
         check();
         boolean offered = holds.present().stream().anyMatch(hold -> hold.state() == Hold.State.GRANTED);
@@ -284,9 +293,9 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
     }
 
     /** The store has granted the lock to an id of this registry that has ended: it is released. */
-    void giveBack(String unknownId, long lastToken) {
-        onEvent(now ->
-                revive(new Id(unknownId, Terms.exclusive(1, false), null, context, store.client()), lastToken, now));
+    void releaseUnknownGrant(String unknownId, long lastToken) {
+        Id id = new Id(unknownId, Terms.exclusive(1, false), null, context, store.client());
+        onEvent(now -> releaseAgain(id, lastToken, now));
     }
 
     /**
@@ -301,15 +310,15 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
 
     // --- answers ------------------------------------------------------------------------------------------------
 
-    private void send(Verb verb, List<Id> those, boolean enqueues, @Nullable Extension extension, Moment now) {
-        Command command = new Command(verb, those, now, store.client().epoch(), enqueues, extension);
-        those.forEach(id -> id.sent(command));
+    private void send(Verb verb, List<Id> together, boolean enqueues, @Nullable Extension extension, Moment now) {
+        Command command = new Command(verb, together, now, store.client().epoch(), enqueues, extension);
+        together.forEach(id -> id.sent(command));
         command.sendTo(store, text, late -> onEvent(then -> answered(command, late, null, then)))
                 .whenComplete((reply, failure) -> onEvent(
                         then -> answered(command, reply, failure == null ? null : Futures.unwrap(failure), then)));
     }
 
-    /** The answer to a command, or its failure. That to a renewal may come after its failure, and counts. */
+    /** Handles the answer to a command, or its failure. An answer to a renewal counts even after the failure. */
     private void answered(Command command, @Nullable Reply all, @Nullable Throwable failure, Moment now) {
         for (Id id : command.ids()) {
             boolean awaited = id.underWay == command;
@@ -338,7 +347,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
         if (id.life == Life.ENDING) {
             id.mayBeKnown = reply == null || alive;
         } else if (id.life == Life.ENDED && alive) {
-            revive(id, 0, now);
+            releaseAgain(id, 0, now);
         } else if (reply instanceof Reply.Granted granted) {
             onGranted(id, granted, command, now);
         } else if (id.life == Life.ASKED_FOR && reply != null) { // else a message has granted it: this answer is older
@@ -350,19 +359,19 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
 
     private void onGranted(Id id, Reply.Granted reply, Command command, Moment now) {
         if (id.life == Life.ASKED_FOR && id == command.next() && store.client().acknowledges()) {
-            id.due = now.nanos(); // only an answer to a question is acknowledged
+            id.due = now.nanos(); // only the answer to an acquisition of its own is acknowledged
         } else if (id.life == Life.ASKED_FOR) {
             if (id.hasMissedMessage()) {
                 afterwards(engine::verifyChannel); // the grant of a queued id is pushed
             }
-            answered = true;
+            knownTaken = true;
             id.granted(reply.grantNumber(), reply.token(), reply.leaseMillis(), command.sentAt(), now);
             id.othersWait |= reply.waiters() > 0;
         } else if (id.isHeld() && reply.grantNumber() == id.grantNumber) {
             id.prolong(reply.leaseMillis(), command.sentAt());
         } else if (id.isHeld() && reply.grantNumber() > id.grantNumber) {
             lose(id, "its lease ran out and the lock was granted again", true, now);
-            id.revive(reply.grantNumber(), now);
+            id.mustReleaseAgain(reply.grantNumber(), now);
         }
     }
 
@@ -380,16 +389,16 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
             id.due = now.nanos(); // the release that was to queue it came too late for that
             return;
         }
-        answered = true;
+        knownTaken = true;
         if (!id.isHeld()) {
             line.decideLastCalls(refusal(id, now));
         }
     }
 
     /**
-     * The store could not be asked: fails waiters that do not wait any longer; if it lasts, also those that wait
-     * without limit. A refusal is no reason to forget the id: it may have answered a second copy, of which the first
-     * took the lock.
+     * The store could not be asked. Waiters that do not wait any longer fail and, if the failures last, also waiters
+     * without a limit. After a refusal, the store may know the id all the same: it may have refused a second copy of
+     * the command, after the first copy has acquired the lock.
      */
     private void onFailure(Id id, @Nullable Throwable failure, Moment now) {
         id.failed(failure, now.nanos());
@@ -397,7 +406,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
         Failing failing = Objects.requireNonNull(id.failing);
         StoreFailure how = store.client().failureOf(failure);
         boolean unacknowledged = failure instanceof NotAcknowledgedException;
-        boolean neverAnswered = unacknowledged || !answered && how != StoreFailure.NOT_NOW;
+        boolean neverAnswered = unacknowledged || !knownTaken && how != StoreFailure.NOT_NOW;
         boolean lasting = failing.times() >= FAILURES_ENDURED && id.isFailingForLong(now);
         if (neverAnswered) {
             id.mayBeKnown = unacknowledged || how == StoreFailure.UNKNOWN || failing.times() > 1;
@@ -432,7 +441,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
             id.failing = null;
             lose(id, ENDED, true, now);
         } else if (id.life == Life.ENDED && reply instanceof Reply.Renewed) {
-            revive(id, 0, now);
+            releaseAgain(id, 0, now);
         } else if (id.life == Life.ENDING && id.underWay == null) {
             id.mayBeKnown = reply == null || reply instanceof Reply.Renewed;
             if (!id.mayBeKnown) {
@@ -441,7 +450,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
         }
     }
 
-    /** Whether other JVMs are among so many waiters. Of permits, one waiter may be the next id of this JVM. */
+    /** Whether other registries are among so many waiters. One waiter for a permit may be the next id of this one. */
     private boolean areOthers(long waiters) {
         Id next = kind == LockKind.LIMITED ? asked() : null;
         return waiters > (next != null && next.mayBeQueued() ? 1 : 0);
@@ -485,12 +494,12 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
     void settle(Moment now) {
         loseWhatRanOut(now);
         takeBackUnusable(now);
-        limitTurns(false);
+        limitPasses(false);
         serve(now);
-        limitTurns(false);
+        limitPasses(false);
         proceed(now);
         boolean someLeft = giveUp(now);
-        if (refuseThoseTooMany(now) || someLeft) {
+        if (refuseBeyondMaxWaiting(now) || someLeft) {
             proceed(now);
         }
         reportStuck(now);
@@ -505,7 +514,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
         }
     }
 
-    /** A grant that came too late for anybody to use it is lost, too. */
+    /** A grant that came too late to be used is lost, too. */
     private void loseWhatRanOut(Moment now) {
         for (Id id : ids) {
             State state = id.isHeld() ? id.lease().at(now) : State.RUNNING;
@@ -529,27 +538,28 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
     }
 
     /**
-     * Once other JVMs are known to wait, only those are served that wait here now, each id its part of them. Without
-     * the channel nothing would tell, so it is the same.
+     * Once other registries are known to wait, the lock is passed on only as often as callers wait here now. Ids of
+     * permits share that number. Without the channel, no message tells that others wait: then it is the same as soon as
+     * a caller waits here.
      *
-     * @param begins whether somebody begins to wait
+     * @param begins whether a caller begins to wait
      */
-    private void limitTurns(boolean begins) {
+    private void limitPasses(boolean begins) {
         boolean waits = begins || !line.isEmpty();
         for (Id id : ids) {
             if (id.isUnlimited() && (id.othersWait || waits && !engine.isNotified())) {
                 List<Id> held = ids.stream().filter(Id::isHeld).toList();
-                int turn = kind == LockKind.SHARED ? 0 : Math.min(line.size(), context.localHandoffLimit());
-                id.limitHandOvers((turn + held.indexOf(id)) / held.size());
+                int passes = kind == LockKind.SHARED ? 0 : Math.min(line.size(), context.localHandoffLimit());
+                id.limitPasses((passes + held.indexOf(id)) / held.size());
             }
         }
     }
 
     private void serve(Moment now) {
-        Waiter first = line.nextPresent();
+        Waiter first = line.dropGone();
         for (Id id = idFor(first, now); first != null && id != null; id = idFor(first, now)) {
             serve(first, id, now);
-            first = line.nextPresent();
+            first = line.dropGone();
         }
     }
 
@@ -568,7 +578,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
         return null;
     }
 
-    /** The hold is in the list before its waiter sees it: who claims it may release it at once, on another thread. */
+    /** Offers a hold. It is listed before its waiter sees it, because the waiter may claim and release it at once. */
     private void serve(Waiter waiter, Id id, Moment now) {
         Hold hold = new Hold(context, this, id, waiter, now);
         holds.add(hold);
@@ -577,7 +587,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
     }
 
     private void endWhatNobodyNeeds(Moment now) {
-        Waiter first = line.nextPresent();
+        Waiter first = line.dropGone();
         for (Id id : ids) {
             boolean wanted = first != null && first.request().terms().equals(id.terms);
             boolean idle = id.isHeld() && id.holds == 0;
@@ -588,9 +598,9 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
         }
     }
 
-    /** At most one id is asked for. None is, while one has an exclusive lock and will serve the waiters. */
+    /** Asks for one id at most, and for none while another has an exclusive lock and will serve the waiters. */
     private void askForFirst(Moment now) {
-        Waiter first = line.nextPresent();
+        Waiter first = line.dropGone();
         Id asked = asked();
         boolean waits = asked != null
                 ? asked.refused
@@ -639,13 +649,13 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
         }
     }
 
-    /** Whether the first waiter waits for its turn. */
+    /** Whether the first waiter waits longer than for the next answer. */
     private boolean isPatient() {
-        Waiter first = line.nextPresent();
+        Waiter first = line.first();
         return first != null && !first.isLastCall();
     }
 
-    /** A release queues the next id in the same step, if that has not been asked for. */
+    /** {@return what one command releases} In the same step, it queues the next id if that has not been asked for. */
     private List<Id> releasedTogether(Id id, Moment now) {
         Id next = asked();
         boolean plain = id.wasHeld() && !id.repeated && id.leftTo == null && id.keptFor(now.nanos()) <= 0;
@@ -689,7 +699,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
                 : ids.stream().filter(id -> id == due || joins.test(id)).toList();
     }
 
-    /** Whether anybody uses the lease, and not for too long. */
+    /** Whether a caller uses the lease that has not held the lock for too long. */
     private boolean isNeeded(Id id, Moment now) {
         boolean anyInUse = id.holds == 0;
         for (Hold hold : holds.of(id)) {
@@ -700,7 +710,22 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
         return anyInUse && !context.isClosed();
     }
 
-    /** A waiter whose time is over gets the answer that is under way, if any. {@return whether one has left} */
+    /**
+     * Decides the waiters that do not wait any longer, unless an answer is under way for which they still wait.
+     *
+     * <pre>
+     *   under way   known to be taken   failing   tries once, or cancelled   its time is over
+     *   ---------   -----------------   -------   ------------------------   --------------------------------------
+     *   no                                        leaves                     leaves
+     *   yes         no                            waits                      waits, at most two command timeouts
+     *   yes         yes                 yes       waits                      leaves
+     *   yes         yes                 no        leaves                     leaves
+     * </pre>
+     *
+     * A waiter that leaves is refused if the lock is known to be taken, and no command fails; otherwise its wait fails.
+     *
+     * @return whether one has left
+     */
     private boolean giveUp(Moment now) {
         if (context.isClosing()) {
             return line.decideIf(waiter -> true, new Waiter.Failure(LockEngine.CLOSING, null, false));
@@ -721,12 +746,14 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
                 known && failing == null ? refusal(asked, now) : engine.noAnswer(failure));
     }
 
-    /** Whether an answer has told that the waiters have to wait. */
+    /** Whether it is known that the waiters have to wait. */
     private boolean isKnownToBeTaken(Id asked) {
-        return kind == LockKind.EXCLUSIVE && asked.transfer == null ? answered : asked.refused && asked.failing == null;
+        return kind == LockKind.EXCLUSIVE && asked.transfer == null
+                ? knownTaken
+                : asked.refused && asked.failing == null;
     }
 
-    /** Names the holder by the newest answer of the store, or else a hold of this JVM. */
+    /** Names the holder by the newest answer of the store, or else a hold of this registry. */
     private Waiter.Refused refusal(@Nullable Id asked, Moment now) {
         Waiter.Refused byStore = asked == null ? null : asked.refusal(now);
         if (byStore != null) {
@@ -740,12 +767,12 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
 
     /**
      * Refuses callers that have as many waiters before them as they allow. While an answer is under way that may serve
-     * them, it is not known whether they have to wait: the answer decides it. {@return whether one has left}
+     * them, they may not have to wait at all: the answer decides it. {@return whether one has left}
      */
-    private boolean refuseThoseTooMany(Moment now) {
+    private boolean refuseBeyondMaxWaiting(Moment now) {
         Id asked = asked();
         boolean answerComes = asked != null && asked.underWay != null && !isKnownToBeTaken(asked);
-        return !answerComes && line.refuseThoseTooMany(() -> refusal(asked, now));
+        return !answerComes && line.refuseBeyondMaxWaiting(() -> refusal(asked, now));
     }
 
     private void reportStuck(Moment now) {
@@ -777,10 +804,10 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
     // --- losses and ends ----------------------------------------------------------------------------------------
 
     /**
-     * The lease is over although the lock was not released. A hold that was not claimed is no loss: its waiter is the
-     * first again.
+     * Ends an id whose lease is over although it was not released. A hold that was not claimed is no loss: its waiter
+     * is the first again.
      *
-     * @param gone whether the store does not know the id any more, as far as the store has answered
+     * @param gone whether the store has answered that it does not know the id any more
      */
     private void lose(Id id, String reason, boolean gone, Moment now) {
         if (id.life != Life.ASKED_FOR && !id.isHeld()) {
@@ -825,8 +852,8 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Qu
         engine.register(id.text, this);
     }
 
-    private void revive(Id id, long lastToken, Moment now) {
-        id.revive(lastToken, now);
+    private void releaseAgain(Id id, long lastToken, Moment now) {
+        id.mustReleaseAgain(lastToken, now);
         register(id);
     }
 

@@ -8,24 +8,24 @@ import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The reply of a store to one question. What a reply says was true when the store answered; the lock may have changed
- * since. So a reply that grants counts from the time at which its question was sent.
+ * The reply of a store to one request. What a reply says was true when the store answered; the lock may have changed
+ * since. So the lease of a reply that grants counts from the time at which its request was sent.
  */
 public sealed interface Reply {
 
     /** A status word without numbers. */
     enum Plain implements Reply {
-        /** The hold has ended, and nobody was waiting. */
+        /** The hold has ended, and no waiter was granted the lock. */
         RELEASED,
-        /** The hold has ended, and a waiter has the lock. */
-        HANDED_OVER,
+        /** The hold has ended, and waiters were granted the lock. */
+        GRANTED_NEXT,
         /** The hold has ended, and the lock stays taken for a time. */
         KEPT,
-        /** The id does not hold the lock: its lease has ended, or the question is an old one. */
+        /** The id does not hold the lock: its lease has ended, or the request is an old one. */
         NOT_HOLDER,
         /** The id was in the queue. */
         LEFT,
-        /** The id had the lock, which was passed on. */
+        /** The id had the lock, which is free now, or was granted to waiters. */
         GIVEN_AWAY,
         /** The id was neither in the queue nor the holder. */
         UNKNOWN,
@@ -37,8 +37,7 @@ public sealed interface Reply {
      * The id has the lock: the caller's after {@code acquire}, the next one after {@code unlock}.
      *
      * @param grantNumber by which the store knows the grant; it only grows
-     * @param token the fencing token: that number, but for a reader the last one of those who held the lock before the
-     *     readers
+     * @param token the fencing token: that number or, for a reader, the last token of a holder before the readers
      */
     record Granted(long grantNumber, long leaseMillis, long waiters, long token) implements Reply {
 
@@ -81,7 +80,7 @@ public sealed interface Reply {
     /**
      * The lease goes on.
      *
-     * @param waiters how many ids are in the queue: whoever hands the lock over in this JVM must know
+     * @param waiters how many ids are in the queue: then a lock is passed on within its registry only so often
      */
     record Renewed(long leaseMillis, long waiters) implements Reply {}
 
@@ -97,7 +96,7 @@ public sealed interface Reply {
      * @param leftMillis how long the key will be there: -1 for ever, -2 if there is none
      * @param grantNumber the newest of all grants; 0 if the key is not a lock
      * @param waiters how many ids are in the queue
-     * @param holders those whose leases run, in the order of their grants
+     * @param holders the holders whose leases run, in the order of their grants
      * @param text as it is stored; empty if there is no key, or it is not a lock
      */
     record Shown(long leftMillis, long grantNumber, long waiters, List<Holder> holders, String text) implements Reply {
@@ -127,7 +126,7 @@ public sealed interface Reply {
     /**
      * A holder of a lock.
      *
-     * @param grantNumber that of its grant
+     * @param grantNumber the number of its grant
      * @param untilMillis the end of its lease, by the clock of the store
      * @param permits how many of its kind may hold the lock at a time, if it is limited
      */
@@ -143,8 +142,7 @@ public sealed interface Reply {
         }
 
         /**
-         * {@return the last token that may have been used under its grant} All readers have one, of those who held the
-         * lock before.
+         * {@return the last token that may have been used under its grant; 0 for a reader, who has none of its own}
          */
         public long lastToken() {
             return kind == LockKind.SHARED ? 0 : grantNumber + kind.tokens() - 1;

@@ -9,12 +9,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * The current thread, which parks until it is decided, interrupted or out of time.
  *
- * <p>In words: while the wait is not decided, the thread parks until its deadline. A decision of the queue and an
- * interrupt wake it; it may also wake without a reason. After each wake-up it reads the outcome. A grant is claimed, if
- * its lease still runs; otherwise the queue takes it back, and the thread waits again as the first in line. An
- * interrupt makes it leave the queue, unless the queue has decided by then: in that case the decision counts. At its
- * deadline it asks the queue for a decision, and parks for another command timeout, because the last request may still
- * be under way.
+ * <p>In words: while the wait is not decided, the thread parks until its deadline. A decision of the name and an
+ * interrupt wake it; it may also wake without a reason. After each wake-up it reads the outcome. It claims an offered
+ * hold if the lease still runs; otherwise the name takes the hold back, and the thread waits again as the first in the
+ * line. An interrupt makes it leave the line, unless the name has decided by then: in that case the decision counts. At
+ * its deadline it asks the name for a decision, and parks for another command timeout, because the last request may
+ * still be under way.
  */
 final class ThreadWaiter extends Waiter {
 
@@ -23,7 +23,7 @@ final class ThreadWaiter extends Waiter {
     }
 
     /**
-     * Waits in the queue that it has entered.
+     * Waits in the line of the name that it has entered.
      *
      * @return whether the thread has the lock now
      * @throws InterruptedException if interrupted while it waited, and {@code interruptible}; else the flag is set
@@ -33,14 +33,14 @@ final class ThreadWaiter extends Waiter {
         boolean interrupted = false;
         long wakesAt = start + timeToDecide();
         try {
-            while (!isDecided()) {
+            while (!claimOutcome()) {
                 interrupted |= Thread.interrupted();
-                if (interrupted && interruptible && queue().leave(this)) {
+                if (interrupted && interruptible && decider().leave(this)) {
                     interrupted = false;
                     report(use -> use.ended(LockListener::abandoned));
                     throw new InterruptedException();
                 }
-                // Taking the queue's mutex may have used up the wake-up that came with a decision: look again.
+                // Taking the name's mutex may have used up the wake-up that came with a decision: look again.
                 if (isWaiting()) {
                     wakesAt = park(wakesAt);
                 }
@@ -53,14 +53,14 @@ final class ThreadWaiter extends Waiter {
         return conclude() != null;
     }
 
-    /** Whether the wait is over; a grant counts once it is claimed, with its lease still running. */
-    private boolean isDecided() {
+    /** Claims the hold that is offered, if any, while its lease runs. {@return whether the wait is over} */
+    private boolean claimOutcome() {
         Outcome outcome = outcome();
         if (!(outcome instanceof Hold granted)) {
             return outcome != Plain.WAITING;
         }
         if (granted.lease() != State.RUNNING) {
-            queue().endLapsed();
+            decider().endLapsed();
             return false;
         }
         granted.begin(); // first: once it is claimed it may be lost, and a listener may end it, on any thread
@@ -71,14 +71,14 @@ final class ThreadWaiter extends Waiter {
         return claimed;
     }
 
-    /** Parks until that time, or asks the queue for a decision if it has passed. {@return until when to park next} */
+    /** Parks until that time, or asks the name for a decision if it has passed. {@return until when to park next} */
     private long park(long wakesAt) {
         long left = wakesAt - context.nanoTime();
         if (left > 0) {
             LockSupport.parkNanos(this, left);
             return wakesAt;
         }
-        queue().leaveAtDeadline(this);
+        decider().leaveAtDeadline(this);
         return context.nanoTime() + context.commandTimeout();
     }
 

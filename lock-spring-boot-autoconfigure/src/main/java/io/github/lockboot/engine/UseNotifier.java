@@ -31,11 +31,11 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * Of several outcomes of the wait, or ends of the hold, only the first is reported. A listener hears the end of a hold
- * after its beginning, although a hold may be lost on another thread before its own thread has reported that it was
- * acquired: such an end waits for it.
+ * after its beginning. A hold may be lost on another thread before its own thread has reported that it was acquired:
+ * then the end is reported after that.
  *
- * <p>{@link #releasedLater} and what follows it never block: they pass the event to the queue of each listener. The
- * other methods run the listeners on the calling thread. So {@code requested}, {@code acquired} and {@code released}
+ * <p>{@link #releasedLater} and the methods after it never block: they pass the event to the queue of each listener.
+ * The other methods run the listeners on the calling thread. So {@code requested}, {@code acquired} and {@code released}
  * come on the thread that uses the lock, and the events that no caller waits for come on a worker, in order.
  *
  * <p>An attempt is a request that is made again if it is refused. Its listeners hear of it only when it is decided, and
@@ -109,8 +109,8 @@ final class UseNotifier implements LockUse {
         listeners.forEach(each -> each.notifyLater(event, ListenerRegistry.CAPACITY_FOR_ENDS));
     }
 
-    /** Whether this is the first outcome of the wait. */
-    private boolean decides() {
+    /** Notes an outcome of the wait. {@return whether it is the first one, which is reported} */
+    private boolean markDecided() {
         boolean first = reported.add(Step.DECIDED);
         if (first && request.attempt()) {
             requested();
@@ -122,7 +122,7 @@ final class UseNotifier implements LockUse {
 
     /** The wait ended with the lock. */
     void acquired(Hold hold) {
-        if (decides()) {
+        if (markDecided()) {
             long now = context.nanoTime();
             acquired = new Acquired(hold, now);
             Duration waited = Duration.ofNanos(now - requestedAt);
@@ -136,7 +136,7 @@ final class UseNotifier implements LockUse {
 
     /** The wait ended without the lock. */
     void ended(End how) {
-        if (decides()) {
+        if (markDecided()) {
             Duration waited = Duration.ofNanos(context.nanoTime() - requestedAt);
             notify(listener -> how.tell(listener, this, waited));
         }

@@ -21,11 +21,11 @@ import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A caller that wants a lock: a thread that parks, or a future. The queue of the name decides its wait, once; only a
- * grant that the waiter has not claimed yet can be taken back, and then it waits again.
+ * A caller that wants a lock: a thread that parks, or a future. The name decides its wait once. Only a hold that the
+ * waiter has not claimed yet can be taken back, and then it waits again.
  *
  * <pre>
- *              the queue grants                     the waiter claims
+ *              the name offers                      the waiter claims
  *   WAITING --------------------> Hold, not claimed -----------------> Hold, held
  *      |  ^                             |
  *      |  +-----------------------------+
@@ -71,25 +71,27 @@ abstract class Waiter {
     }
 
     /**
-     * The wait ended without the lock because the store could not be asked.
+     * The wait ended without the lock because the store could not be asked, or granted the lock too late.
      *
      * @param notNow whether the store refuses commands for now, or granted the lock too late: a caller that waits asks
      *     again
      */
     record Failure(String reason, @Nullable Throwable cause, boolean notNow) implements Outcome {}
 
-    /** Whether the caller waits on. */
+    /** How long the caller still waits. */
     private enum Caller {
+        /** Until its deadline. */
         PATIENT,
-        /** Only for the next answer. */
+        /** At most for the next answer: it tries once, or was cancelled. */
         LAST_CALL,
-        /** Its time is over: only for the first answer. */
+        /** Its time is over: at most for the first answer. */
         OVERDUE,
+        /** It does not wait, and cannot use the lock. */
         GONE
     }
 
-    /** Where it waits. */
-    interface Queue {
+    /** What decides the wait: the name that the waiter has entered. */
+    interface Decider {
 
         /** {@return false if the waiter has been decided already} Otherwise it is refused. */
         boolean leave(Waiter waiter);
@@ -97,7 +99,7 @@ abstract class Waiter {
         /** The time to wait has passed: decides the waiter, now or with the next answer of the store. */
         void leaveAtDeadline(Waiter waiter);
 
-        /** Ends or takes back the holds whose leases have run out. A waiter whose hold is taken back is the first. */
+        /** Takes back an offered hold that came too late. Its waiter is the first in the line again. */
         void endLapsed();
 
         /** The caller is gone: the waiter leaves, or its hold is released. */
@@ -109,7 +111,7 @@ abstract class Waiter {
     private final LockRequest request;
     private final @Nullable UseNotifier use;
     private final @Nullable Thread thread;
-    private volatile @Nullable Queue queue;
+    private volatile @Nullable Decider decider;
     private volatile Outcome outcome = Plain.WAITING;
     private volatile Caller caller;
     private volatile boolean trial;
@@ -158,15 +160,15 @@ abstract class Waiter {
     }
 
     /** Called when it enters. */
-    final void joins(Queue joined) {
-        queue = joined;
+    final void joins(Decider entered) {
+        decider = entered;
     }
 
-    final Queue queue() {
-        return Objects.requireNonNull(queue);
+    final Decider decider() {
+        return Objects.requireNonNull(decider);
     }
 
-    /** How long after the start the queue has to decide it. A waiter that tries once has the time of one command. */
+    /** How long after the start the name has to decide it. A waiter that tries once has the time of one command. */
     final long timeToDecide() {
         return request.triesOnce() ? context.commandTimeout() : request.waitNanos();
     }
@@ -198,15 +200,15 @@ abstract class Waiter {
     }
 
     /**
-     * Whether too many wait before it. Once it may wait, later ones do not change that. Called with the mutex of the
-     * queue held.
+     * Admits it behind so many others, if it waits behind so many. Once admitted, it may wait, however many there are.
+     * Called with the mutex of the name held.
      */
-    final boolean isOneTooMany(int waiting) {
+    final boolean admitBehind(int waiting) {
         mayWait |= request.triesOnce() || waiting < request.maxWaiting();
-        return !mayWait;
+        return mayWait;
     }
 
-    /** Its failure is no part of an outage: who asked reports it. */
+    /** Its failure is not reported as an outage, because its caller reports it. */
     final void setTrial() {
         trial = true;
     }
@@ -219,7 +221,7 @@ abstract class Waiter {
                         || leases().anyMatch(HeldLease::isOpen));
     }
 
-    /** {@return why the hold is lost, whose lease has ended} */
+    /** {@return why the hold is lost, given why its lease has ended} */
     abstract String whyLost(String whyEnded);
 
     /** Any thread may close a lease of the hold, so while there is one, the hold does not end with its own thread. */
@@ -230,7 +232,7 @@ abstract class Waiter {
         return lease;
     }
 
-    /** Those that can be reached. */
+    /** The leases that callers can still reach. */
     final Stream<HeldLease> leases() {
         return leases.stream().map(WeakReference::get).filter(Objects::nonNull);
     }
@@ -245,12 +247,12 @@ abstract class Waiter {
         return outcome;
     }
 
-    /** Called with the mutex of the queue held. */
+    /** Called with the mutex of the name held. */
     final void decide(Outcome decided) {
         outcome = decided;
     }
 
-    /** Has it look at its outcome. May be called more than once, on any thread; does not block. */
+    /** Makes it look at its outcome. May be called more than once, on any thread. Does not block. */
     abstract void wake();
 
     /**
@@ -285,7 +287,7 @@ abstract class Waiter {
         return outcome instanceof Refused known ? known : Refused.HELD;
     }
 
-    /** {@return what the caller gets that has no lock} */
+    /** {@return the exception for a caller that does not get the lock} */
     final LockNotAcquiredException refusal() {
         Duration waited = Duration.ofNanos(context.nanoTime() - start);
         Refused refused = refused();
@@ -305,18 +307,18 @@ abstract class Waiter {
     final void withdraw() {
         caller = Caller.GONE;
         context.schedule(0, () -> {
-            Queue joined = queue;
-            if (joined != null) {
-                joined.withdraw(this);
+            Decider entered = decider;
+            if (entered != null) {
+                entered.withdraw(this);
             }
             report(use -> use.ended(LockListener::unavailable));
         });
     }
 
     /**
-     * The callers of this JVM that wait for one name in one way, in order. Guarded by the mutex of the name.
+     * The callers of a registry that wait for one name in one kind, in order. Guarded by the mutex of the name.
      *
-     * <p>A caller leaves the line once it is decided, not before: whatever is thrown in between, it is found again.
+     * <p>A caller leaves the line after it is decided, not before. So it is found again, whatever is thrown in between.
      */
     static final class Line {
 
@@ -325,7 +327,7 @@ abstract class Waiter {
         /** Called with each waiter that is decided. */
         private final Consumer<Waiter> decided;
 
-        /** Whether there may be one that does not wait any longer than for the next answer. */
+        /** Whether there may be a waiter that waits at most for the next answer. */
         private boolean lastCalls;
 
         /** Whether no waiter has a limit that is to be checked. */
@@ -359,18 +361,23 @@ abstract class Waiter {
             return lastCalls;
         }
 
-        /** Refuses waiters at the front whose callers have gone. {@return the first one; null if there is none} */
         @Nullable
-        Waiter nextPresent() {
-            Waiter first = waiters.peek();
+        Waiter first() {
+            return waiters.peek();
+        }
+
+        /** Refuses waiters at the front whose callers are gone. {@return the first one that is left, if any} */
+        @Nullable
+        Waiter dropGone() {
+            Waiter first = first();
             while (first != null && !first.canUseLock()) {
                 decide(first, Refused.HELD);
-                first = waiters.peek();
+                first = first();
             }
             return first;
         }
 
-        /** Decides one that waits; it leaves the line. */
+        /** Decides a waiter, which leaves the line. */
         void decide(Waiter waiter, Waiter.Outcome outcome) {
             tell(waiter, outcome);
             waiters.remove(waiter);
@@ -387,7 +394,7 @@ abstract class Waiter {
             return waiters.removeIf(waiter -> which.test(waiter) && tell(waiter, outcome));
         }
 
-        /** Decides waiters that do not wait any longer, or whose callers have gone. */
+        /** Decides waiters that do not wait any longer, or whose callers are gone. */
         void decideLastCalls(Waiter.Outcome outcome) {
             decideIf(waiter -> waiter.isLastCall() || !waiter.canUseLock(), outcome);
         }
@@ -410,14 +417,14 @@ abstract class Waiter {
          * @param held tells who has the lock
          * @return whether any has been refused
          */
-        boolean refuseThoseTooMany(Supplier<Refused> held) {
+        boolean refuseBeyondMaxWaiting(Supplier<Refused> held) {
             if (unlimited) {
                 return false;
             }
             unlimited = true;
             int[] before = {0};
             return waiters.removeIf(waiter -> {
-                if (waiter.isOneTooMany(before[0])) {
+                if (!waiter.admitBehind(before[0])) {
                     Refused taken = held.get();
                     return tell(waiter, new Refused(before[0], taken.holderId, taken.left));
                 }
@@ -427,7 +434,7 @@ abstract class Waiter {
         }
 
         /**
-         * Puts one back in front that was granted the lock and could not use it.
+         * Puts a waiter back to the front, whose hold was taken back.
          *
          * @param why the outcome if it does not wait any longer
          */

@@ -112,7 +112,7 @@ final class MemoryStore implements LockStore {
                 name,
                 id,
                 (state, holder) ->
-                        state.release(holder, lastToken) > 0 ? Reply.Plain.HANDED_OVER : Reply.Plain.RELEASED);
+                        state.release(holder, lastToken) > 0 ? Reply.Plain.GRANTED_NEXT : Reply.Plain.RELEASED);
     }
 
     @Override

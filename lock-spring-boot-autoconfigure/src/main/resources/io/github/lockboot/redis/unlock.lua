@@ -16,7 +16,7 @@
 -- ARGV[5]  its ttl, ms
 -- ARGV[6]  its kind
 --
--- RELEASED | HANDED_OVER | GRANTED and QUEUED as by acquire, of the next id | NOT_HOLDER
+-- RELEASED | GRANTED_NEXT | GRANTED and QUEUED as by acquire, of the next id | NOT_HOLDER
 update()
 local holder, place = holder_of(me)
 if not holder then
@@ -26,7 +26,7 @@ if holder.kind ~= SHARED then
   lock.grant_number = math.max(lock.grant_number, last_token)
 end
 if not next_id then
-  return answer(release(place) > 0 and 'HANDED_OVER' or 'RELEASED')
+  return answer(release(place) > 0 and 'GRANTED_NEXT' or 'RELEASED')
 end
 if not holder_of(next_id) then
   join(next_id, tonumber(ARGV[5]), tonumber(ARGV[6]))

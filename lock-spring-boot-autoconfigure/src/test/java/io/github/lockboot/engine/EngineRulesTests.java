@@ -514,7 +514,7 @@ class EngineRulesTests {
             question.fail("timed out");
             Sent release = scripted.next("unlock");
             assertThat(release.id()).isEqualTo(acquire.id());
-            release.answer(Reply.Plain.HANDED_OVER);
+            release.answer(Reply.Plain.GRANTED_NEXT);
             next.answer(new Reply.Granted(301, 20_000, 0));
             assertThat(second.join().fencingToken()).isEqualTo(301);
             scripted.nothingIsSent();

@@ -266,7 +266,7 @@ class TransferRulesTests {
             lease.closeAfter(Duration.ZERO);
             Sent unlock = scripted.next("unlock");
             assertThat(unlock.argument(3)).doesNotContain("session"); // queues nobody
-            unlock.answer(Reply.Plain.HANDED_OVER);
+            unlock.answer(Reply.Plain.GRANTED_NEXT);
             assertThat(waiter).isNotDone();
         }
 

@@ -113,7 +113,7 @@ class DeadWaiterScriptTests extends OnClockedScripts {
         acquire("live-1", true);
         acquire("live-2", true);
         Seen released = call(LuaScript.UNLOCK, HOLDER, 0);
-        assertThat(released.reply()).isEqualTo(List.of("HANDED_OVER"));
+        assertThat(released.reply()).isEqualTo(List.of("GRANTED_NEXT"));
         assertThat(released.messages()).singleElement().asString().startsWith("lock:client:live live-1 ");
         Seen next = call(LuaScript.UNLOCK, "live-1", released.stored().lock().fence());
         assertThat(next.messages()).singleElement().asString().startsWith("lock:client:live live-2 ");
@@ -391,7 +391,7 @@ class DeadWaiterScriptTests extends OnClockedScripts {
         acquire(HOLDER, true);
         queueDead(dead);
         turn(1_000);
-        assertThat(call(LuaScript.UNLOCK, HOLDER, 0).reply()).isEqualTo(List.of("HANDED_OVER"));
+        assertThat(call(LuaScript.UNLOCK, HOLDER, 0).reply()).isEqualTo(List.of("GRANTED_NEXT"));
         return now;
     }
 

@@ -176,7 +176,7 @@ public final class LockModel {
         int waiters = queue.size();
         giveAway(id, next);
         if (next == null) {
-            return end(queue.size() == waiters ? "RELEASED" : "HANDED_OVER");
+            return end(queue.size() == waiters ? "RELEASED" : "GRANTED_NEXT");
         }
         return isHolder(next) ? endOwned(next) : endTaken("QUEUED", (long) position(next), fence);
     }

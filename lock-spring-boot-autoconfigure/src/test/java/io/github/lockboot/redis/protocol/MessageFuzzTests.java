@@ -59,7 +59,7 @@ class MessageFuzzTests {
             "BUSY 5",
             "BUSY 5 session-1",
             "RELEASED",
-            "HANDED_OVER",
+            "GRANTED_NEXT",
             "NOT_HOLDER",
             "RENEWED 30000 1",
             "LEFT",

@@ -37,7 +37,7 @@ class ScriptFaultTests {
     private static final long LARGEST_EXACT = 1L << 53;
     private static final Set<String> REFUSALS = Set.of("BUSY", "NOT_HOLDER", "UNKNOWN");
     private static final Set<String> REPLIES = Set.of(
-            "GRANTED", "QUEUED", "RELEASED", "HANDED_OVER", "RENEWED", "KEPT", "LEFT", "GIVEN_AWAY", "SHOWN", "ALL");
+            "GRANTED", "QUEUED", "RELEASED", "GRANTED_NEXT", "RENEWED", "KEPT", "LEFT", "GIVEN_AWAY", "SHOWN", "ALL");
 
     private RedisServer server;
     private RedisProbe redis;
@@ -61,7 +61,7 @@ class ScriptFaultTests {
         assertThat(renew(KEY, "a-1", token).get(0)).isEqualTo("RENEWED");
         assertThat(unlock(KEY, "a-1", token, "a-2").get(0)).isEqualTo("QUEUED");
         assertThat(cancel(KEY, "c-1")).containsExactly("LEFT");
-        assertThat(unlock(KEY, "b-1", token, "")).containsExactly("HANDED_OVER");
+        assertThat(unlock(KEY, "b-1", token, "")).containsExactly("GRANTED_NEXT");
         assertThat(cancel(KEY, "a-2")).containsExactly("GIVEN_AWAY");
         assertThat(redis.command("EXISTS", KEY)).isEqualTo(0L);
     }
@@ -365,7 +365,7 @@ class ScriptFaultTests {
                     subscriber.command("SUBSCRIBE", CHANNELS + session);
                     long token = (Long) acquire(key, "holder-1", true).get(1);
                     assertThat(acquire(key, id, true).get(0)).isEqualTo("QUEUED");
-                    assertThat(unlock(key, "holder-1", token, "")).containsExactly("HANDED_OVER");
+                    assertThat(unlock(key, "holder-1", token, "")).containsExactly("GRANTED_NEXT");
                     List<?> message = (List<?>) Objects.requireNonNull(subscriber.command("PING"));
                     Push push = Objects.requireNonNull(Push.parse((String) message.get(2)));
                     assertThat(push.id()).isEqualTo(id);

@@ -79,7 +79,7 @@ class ScriptModelTests {
         }
         assertThat(covered)
                 .as("what the sequences reach")
-                .containsKeys("GRANTED", "BUSY", "QUEUED", "RELEASED", "HANDED_OVER", "NOT_HOLDER", "unlock GRANTED")
+                .containsKeys("GRANTED", "BUSY", "QUEUED", "RELEASED", "GRANTED_NEXT", "NOT_HOLDER", "unlock GRANTED")
                 .containsKeys("passed over by GRANTED", "passed over by RELEASED", "message to one passed over before")
                 .containsKeys("RENEWED", "LEFT", "GIVEN_AWAY", "UNKNOWN", "skipped", "grace")
                 .containsKeys("expired", "message", "messages", "token", "downgrade RENEWED", "shared", "limited")
@@ -92,7 +92,7 @@ class ScriptModelTests {
                         "taken before waiters")
                 .containsKeys("KEPT", "KEPT beside another", "keep NOT_HOLDER", "keep message")
                 .containsKeys("GRANTED beside another", "unlock RELEASED beside another")
-                .containsKeys("unlock unswept HANDED_OVER", "unlock unswept QUEUED")
+                .containsKeys("unlock unswept GRANTED_NEXT", "unlock unswept QUEUED")
                 .containsKeys(
                         "as many as may hold",
                         "ALL RENEWED",
