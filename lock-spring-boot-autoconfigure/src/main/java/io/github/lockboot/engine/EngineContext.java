@@ -132,7 +132,7 @@ public final class EngineContext {
     }
 
     /**
-     * The time of day is read first: a pause in between then makes it too early, and what is counted from it shorter.
+     * Reads the time of day first. A pause between the two readings makes it too early, so a lease ends earlier by it.
      */
     Moment now() {
         long wallMillis = timer.wallMillis();

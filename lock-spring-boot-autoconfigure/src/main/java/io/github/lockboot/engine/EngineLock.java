@@ -19,8 +19,8 @@ import io.github.lockboot.internal.LockNames;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock of a registry: ownership by thread and reentrancy, on top of the engine. It has no state
- * of its own, so any number of handles of one lock can be made and thrown away, and all of them see the same hold.
+ * A lock of a registry: ownership by thread and reentrancy, on top of the engine. It has no state of its own, so any
+ * number of handles of one lock can be made and thrown away, and all of them see the same hold.
  *
  * <p>What each method does depends on who has the lock:
  *

@@ -32,24 +32,24 @@ import io.github.lockboot.internal.LockOrder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One hold of a lock by one waiter, from grant to release or loss.
+ * One hold of a lock by one waiter, from its offer to its release or loss.
  *
  * <pre>
  *              claim()               markReleased()
- *   GRANTED ───────────▶ HELD ────────────────────▶ RELEASED
+ *   OFFERED ───────────▶ HELD ────────────────────▶ RELEASED
  *      │                   │                            │ the answer says that it had ended before
  *      │ takeBack()        │ lose()                     ▼
  *      ▼                   └─────────────────────────▶ LOST
  *   TAKEN_BACK
  * </pre>
  *
- * GRANTED: the waiter may not have seen it yet, and it can be taken back. HELD: the waiter has it, as long as the lease
- * of the grant is certain. TAKEN_BACK and LOST are final, RELEASED is once the store has answered.
+ * OFFERED: the waiter may not have seen it yet, and it can be taken back. HELD: the waiter has it, as long as the lease
+ * of the grant is certain. TAKEN_BACK and LOST are final. RELEASED is final once the store has answered.
  */
 public final class Hold extends HeldByThread implements Lease, LockScope, Waiter.Outcome {
 
     enum State {
-        GRANTED,
+        OFFERED,
         TAKEN_BACK,
         HELD,
         RELEASED,
@@ -84,13 +84,11 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         /**
          * Ends it: the lock goes to the next waiter, or back to the store.
          *
-         * @param to to whom the lock is left instead, in another process; null in the usual case
+         * @param to the transfer by which the lock is left to another process instead; null if it is not
          */
         CompletableFuture<Release> release(Hold hold, @Nullable Transfer to);
 
-        /**
-         * Leaves the lock taken until then, even if the hold ends earlier. Has no effect once the hold has ended.
-         */
+        /** Leaves the lock taken until then, even if the hold ends earlier. Has no effect once the hold has ended. */
         void keepUntil(Hold hold, long nanoTime);
 
         /**
@@ -120,11 +118,11 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     private final Origin origin;
     private final Waiter waiter;
     private final long since;
-    private final AtomicReference<State> state = new AtomicReference<>(State.GRANTED);
+    private final AtomicReference<State> state = new AtomicReference<>(State.OFFERED);
 
     /**
-     * How often its holder holds it: a multiple of ONCE, and how often the holder of an exclusive one has the read side
-     * as well.
+     * How often its holder holds it, times ONCE, and how often the holder of an exclusive hold has the read side as
+     * well.
      */
     private final AtomicLong counts = new AtomicLong(ONCE);
 
@@ -291,7 +289,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
 
     /** Whether it is offered or held, under an id that has the lock. */
     boolean isAlive() {
-        return (state() == State.GRANTED || state() == State.HELD) && id.isHeld();
+        return (state() == State.OFFERED || state() == State.HELD) && id.isHeld();
     }
 
     // --- its states -------------------------------------------------------------------------------------------
@@ -302,12 +300,12 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
 
     /** {@return whether the waiter has it now} If not, the name was faster and has taken it back. */
     boolean claim() {
-        return state.compareAndSet(State.GRANTED, State.HELD);
+        return state.compareAndSet(State.OFFERED, State.HELD);
     }
 
     /** {@return whether the name may serve another waiter} If not, the waiter was faster and has claimed it. */
     boolean takeBack() {
-        return state.compareAndSet(State.GRANTED, State.TAKEN_BACK);
+        return state.compareAndSet(State.OFFERED, State.TAKEN_BACK);
     }
 
     /** {@return whether this call ended the hold} Of several releases, only the first gives the lock to another. */

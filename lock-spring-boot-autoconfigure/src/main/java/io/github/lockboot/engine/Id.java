@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  *   ASKED_FOR ───────────────────▶ HELD ───────────────────▶ ENDING ───────────────────▶ ENDED
  *       │                                                    ▲     ▲   the store does not   │
  *       └────────────────────────────────────────────────────┘     │   know it any more     │
- *               nobody waits any more                              └────────────────────────┘
+ *               nobody waits on its terms any more                 └────────────────────────┘
  *                                                                    a late answer shows
  *                                                                    that the store does
  * </pre>
@@ -45,7 +45,8 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  *
  * <p>One command of an id is under way at a time. An id is used once. It is guarded by the mutex of its name. Without
- * the mutex, {@link #lease()} and {@link #repeated} are read, and once a second what may need an event.
+ * the mutex, look-ups read {@link #lease()} and {@link #repeated}, and {@link Name#check} reads what tells it whether
+ * there is anything to do.
  */
 final class Id {
 

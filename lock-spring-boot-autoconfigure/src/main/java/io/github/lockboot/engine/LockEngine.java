@@ -62,8 +62,9 @@ import org.jspecify.annotations.Nullable;
  * <h2>Once a second</h2>
  *
  * As long as there is anything under way, it is checked once a second: whether a lease has expired by the wall clock,
- * which goes on while the machine sleeps, whether an answer was lost, and whether something was thrown in the middle of
- * a change. Where none of it happens, nothing depends on it.
+ * which goes on while the machine sleeps, whether an answer was lost, whether a caller ended before it claimed its
+ * hold, and whether something was thrown in the middle of a change. While none of this happens, nothing depends on the
+ * check.
  */
 public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable {
 
@@ -275,9 +276,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         return start(new FutureWaiter(context, request, requested(request, null), null));
     }
 
-    /**
-     * Takes over a hold that another engine, or this one, has given away; cancelling the future gives the lock back.
-     */
+    /** Takes over a hold that another engine, or this one, has left to it; cancelling the future releases the lock. */
     CompletableFuture<Lease> takeOver(LockRequest request, Transfer transfer) {
         EngineContext.requireStack();
         return start(new FutureWaiter(context, request, requested(request, null), transfer));

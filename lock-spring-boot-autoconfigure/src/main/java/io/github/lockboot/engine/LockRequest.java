@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param maxHoldNanos after which the hold is no longer renewed; 0 for never
  * @param awaitsRelease whether the release waits for the answer of the store
  * @param attempt whether the caller asks again if the lock is refused, so that a refusal is not reported
- * @param maxWaiting how many callers of this registry may wait before it; {@link #ANY_NUMBER} for no limit
+ * @param maxWaiting how many callers of this registry may wait, with this one; {@link #ANY_NUMBER} for no limit
  */
 public record LockRequest(
         String name,

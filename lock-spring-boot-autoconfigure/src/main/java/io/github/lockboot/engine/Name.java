@@ -46,7 +46,8 @@ import org.jspecify.annotations.Nullable;
  *                                                               that the first does not want
  *   whose time is over         leaveAtDeadline                  decides it, unless its first answer is under way
  *   known to be taken          an answer, a hold here           refuses waiters that do not wait any longer
- *   an offered hold            the waiter, the clock            takes it back if it came too late
+ *   an offered hold            the waiter, the clock            takes it back if it came too late, or its caller is
+ *                                                               gone
  *   came too late              a hold that was taken back       begins the next request with this failure
  *   a hold                     release                          serves the next one, lingers, or releases the id
  *   left to another process    release                          transfers the id in place of its release
@@ -55,10 +56,10 @@ import org.jspecify.annotations.Nullable;
  *   an extension               extend                           sends it
  *   the lease                  an answer, a message, the clock  renews it; loses what has run out
  *   in doubt                   changed, the time of day         renews it in its turn
- *   others wait                an answer, a message             passes the lock only to callers that wait now
+ *   others wait                an answer, a message             passes it on only to callers that wait now
  *   queued, refused, failing   an answer, a failure             asks again in time
- *   revoked, granted to an     revoke, releaseUnknownGrant      releases the id
- *   id that is unknown
+ *   revoked                    revoke                           releases the id
+ *   a grant to an unknown id   releaseUnknownGrant              releases the id
  *   the channel, closing       the registry                     limits how often the lock is passed on; fails all that
  *                                                               wait
  * </pre>
@@ -97,6 +98,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
     private final String text;
     /** Requests for different numbers of permits wait together. */
     private final LockKind kind;
+
     private final EngineContext context;
     private final LockEngine engine;
     private final LockStore store;
@@ -249,7 +251,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
     /** Called once a second. A lease may be in doubt, an answer lost, the channel cut, or a caller gone. */
     void check(Moment now) {
         check();
-        boolean offered = holds.present().stream().anyMatch(hold -> hold.state() == Hold.State.GRANTED);
+        boolean offered = holds.present().stream().anyMatch(hold -> hold.state() == Hold.State.OFFERED);
         for (Id id : ids) {
             if (offered || id.underWay != null || id.isDoubted(now) || id.lingersUntil != LeaseTime.NEVER) {
                 onEvent(then -> giveUpAnswer(id, then));
@@ -528,7 +530,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
     private void takeBackUnusable(Moment now) {
         for (Hold hold : holds.present()) {
             boolean late = hold.id().lease().at(now) != State.RUNNING;
-            boolean offered = hold.state() == Hold.State.GRANTED;
+            boolean offered = hold.state() == Hold.State.OFFERED;
             if (offered && (late || !hold.waiter().canUseLock()) && hold.takeBack()) {
                 holds.remove(hold.id(), List.of(hold));
                 tooLate = late ? new GrantedTooLateException(hold.id().whyRanOut()) : tooLate;
@@ -699,7 +701,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
                 : ids.stream().filter(id -> id == due || joins.test(id)).toList();
     }
 
-    /** Whether a caller uses the lease that has not held the lock for too long. */
+    /** Whether a caller still uses the lease. A caller that has held the lock for too long does not count. */
     private boolean isNeeded(Id id, Moment now) {
         boolean anyInUse = id.holds == 0;
         for (Hold hold : holds.of(id)) {

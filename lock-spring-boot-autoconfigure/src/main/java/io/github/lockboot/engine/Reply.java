@@ -141,9 +141,7 @@ public sealed interface Reply {
             return new Holder(words[4], number(words, 0), number(words, 1), number(words, 2), kind, permits);
         }
 
-        /**
-         * {@return the last token that may have been used under its grant; 0 for a reader, who has none of its own}
-         */
+        /** {@return the last token that may have been used under its grant; 0 for a reader, who has none of its own} */
         public long lastToken() {
             return kind == LockKind.SHARED ? 0 : grantNumber + kind.tokens() - 1;
         }

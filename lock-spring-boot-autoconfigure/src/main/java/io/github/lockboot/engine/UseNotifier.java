@@ -35,8 +35,9 @@ import org.jspecify.annotations.Nullable;
  * then the end is reported after that.
  *
  * <p>{@link #releasedLater} and the methods after it never block: they pass the event to the queue of each listener.
- * The other methods run the listeners on the calling thread. So {@code requested}, {@code acquired} and {@code released}
- * come on the thread that uses the lock, and the events that no caller waits for come on a worker, in order.
+ * The other methods run the listeners on the calling thread. So {@code requested}, {@code acquired} and
+ * {@code released} come on the thread that uses the lock, and the events that no caller waits for come on a worker, in
+ * order.
  *
  * <p>An attempt is a request that is made again if it is refused. Its listeners hear of it only when it is decided, and
  * not at all if it is refused.

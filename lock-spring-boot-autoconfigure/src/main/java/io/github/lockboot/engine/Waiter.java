@@ -52,7 +52,7 @@ abstract class Waiter {
      *
      * @param waiting how many callers waited before it, if it was refused for their number; else 0
      * @param holderId null if it is not known
-     * @param left of the lease of that holder
+     * @param left what is left of the lease of that holder; null if it is not known
      */
     record Refused(
             int waiting,
@@ -200,8 +200,10 @@ abstract class Waiter {
     }
 
     /**
-     * Admits it behind so many others, if it waits behind so many. Once admitted, it may wait, however many there are.
-     * Called with the mutex of the name held.
+     * Admits the waiter behind so many others, or does not. Once admitted, it may wait, however many there are. Called
+     * with the mutex of the name held.
+     *
+     * @return whether it may wait
      */
     final boolean admitBehind(int waiting) {
         mayWait |= request.triesOnce() || waiting < request.maxWaiting();
@@ -434,7 +436,7 @@ abstract class Waiter {
         }
 
         /**
-         * Puts a waiter back to the front, whose hold was taken back.
+         * Puts a waiter whose hold was taken back to the front again.
          *
          * @param why the outcome if it does not wait any longer
          */

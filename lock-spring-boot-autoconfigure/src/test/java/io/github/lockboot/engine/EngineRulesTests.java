@@ -964,7 +964,10 @@ class EngineRulesTests {
             assertThat(waiting.get(2)).isNotDone();
         }
 
-        /** A lock that is kept for a shorter time than its lease has a hint for the first waiter, who may be the only one. */
+        /**
+         * A lock that is kept for a shorter time than its lease has a hint for the first waiter, who may be the only
+         * one.
+         */
         @Test
         void aHintBehindWhichNobodyWaitsEndsNoTurn() {
             CompletableFuture<Lease> first = scripted.acquire(LONG);

@@ -300,7 +300,10 @@ class KindRulesTests {
             assertThat(served).isEqualTo(5);
         }
 
-        /** The id that this JVM has queued for its next permit tells the holders, of which this JVM is one, that it waits. */
+        /**
+         * The id that this JVM has queued for its next permit tells the holders, of which this JVM is one, that it
+         * waits.
+         */
         @ParameterizedTest
         @ValueSource(booleans = {true, false})
         void itsOwnIdInTheQueueIsNotTakenForAnotherJvm(boolean hintIsFirst) {

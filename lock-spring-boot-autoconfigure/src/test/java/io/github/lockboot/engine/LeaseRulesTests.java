@@ -188,10 +188,8 @@ class LeaseRulesTests {
     @Nested
     class OfAThreadThatEnds {
 
-        private final LockOptions options = LockOptions.defaults()
-                .withTtl(TTL)
-                .withWaitTime(Duration.ZERO)
-                .withRenewal();
+        private final LockOptions options =
+                LockOptions.defaults().withTtl(TTL).withWaitTime(Duration.ZERO).withRenewal();
 
         private void holdAndEnd() throws Exception {
             Thread holder = new Thread(
@@ -224,7 +222,9 @@ class LeaseRulesTests {
             release(next.join());
         }
 
-        /** An error, in a process that is out of memory, may end a thread before it looks at the answer to its request. */
+        /**
+         * An error, in a process that is out of memory, may end a thread before it looks at the answer to its request.
+         */
         @Test
         void aHoldThatItHasNotClaimedGoesToTheNextCaller() throws Exception {
             CompletableFuture<Void> granted = new CompletableFuture<>();
