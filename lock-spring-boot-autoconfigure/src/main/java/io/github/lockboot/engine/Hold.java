@@ -758,10 +758,12 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         }
 
         /** Something was thrown in the middle of a change: holds that have ended leave, and all are counted. */
-        void heal(List<Id> ids) {
+        void heal(Id[] ids) {
             present = present.stream().filter(Hold::isAlive).toList();
-            ids.forEach(id -> id.holds =
-                    (int) present.stream().filter(hold -> hold.id() == id).count());
+            for (Id id : ids) {
+                id.holds =
+                        (int) present.stream().filter(hold -> hold.id() == id).count();
+            }
         }
 
         /** Many holds, as of readers: to add or remove one costs the same, however many there are. */

@@ -40,6 +40,7 @@ public record LockRequest(
     private static final long LONGEST_NANOS = Long.MAX_VALUE / 4;
 
     private static final Duration LONGEST = Duration.ofNanos(LONGEST_NANOS);
+    private static final Duration SHORTEST = LONGEST.negated(); // by a BigDecimal, which each release would wait for
 
     /**
      * The terms on which an acquisition id has the lock, fixed for its life. A request on other terms needs another id.
@@ -184,6 +185,6 @@ public record LockRequest(
         if (duration.compareTo(LONGEST) > 0) {
             return LONGEST_NANOS;
         }
-        return duration.compareTo(LONGEST.negated()) < 0 ? -LONGEST_NANOS : duration.toNanos();
+        return duration.compareTo(SHORTEST) < 0 ? -LONGEST_NANOS : duration.toNanos();
     }
 }

@@ -1,6 +1,7 @@
 package io.github.lockboot.engine;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
@@ -103,8 +104,8 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
     private final LockEngine engine;
     private final LockStore store;
     private final Line line = new Line(waiter -> afterwards(waiter::wake));
-    /** Is replaced, never changed, because some look-ups do not take the mutex. */
-    private volatile List<Id> ids = List.of();
+    /** Is replaced, never changed, because some look-ups do not take the mutex. Each event looks through it. */
+    private volatile Id[] ids = {};
 
     private final Hold.Index holds = new Hold.Index();
 
@@ -135,8 +136,8 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
 
     // --- look-ups without the mutex -----------------------------------------------------------------------------
 
-    Collection<Id> ids() {
-        return ids;
+    Stream<Id> ids() {
+        return Stream.of(ids);
     }
 
     Collection<Hold> holds() {
@@ -149,7 +150,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
     }
 
     boolean isInUse() {
-        return ids.isEmpty() || firstId(id -> !id.repeated) != null;
+        return ids.length == 0 || firstId(id -> !id.repeated) != null;
     }
 
     // --- events -------------------------------------------------------------------------------------------------
@@ -269,13 +270,12 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
 
     /** Another has perhaps changed the lock in the store. */
     void changed() {
-        onEvent(now -> ids.stream().filter(Id::isHeld).forEach(id -> id.renewal.changed()));
+        onEvent(now -> ids().filter(Id::isHeld).forEach(id -> id.renewal.changed()));
     }
 
     /** The store is about to give the lock, or the place in the queue, to another. */
     void revoke(String id, String reason) {
-        onEvent(now ->
-                ids.stream().filter(each -> each.text.equals(id)).forEach(each -> lose(each, reason, true, now)));
+        onEvent(now -> ids().filter(each -> each.text.equals(id)).forEach(each -> lose(each, reason, true, now)));
     }
 
     /** A message of the store: a grant, or a hint that others wait. */
@@ -291,7 +291,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
 
     /** Messages may have been missed. */
     void mayHaveMissedMessage() {
-        onEvent(now -> ids.forEach(id -> id.askSoon(now)));
+        onEvent(now -> ids().forEach(id -> id.askSoon(now)));
     }
 
     /** The store has granted the lock to an id of this registry that has ended: it is released. */
@@ -307,7 +307,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
      */
     CompletableFuture<?> close() {
         return change(now -> () -> CompletableFuture.allOf(
-                ids.stream().filter(id -> !id.isHeld()).map(id -> id.released).toArray(CompletableFuture<?>[]::new)));
+                ids().filter(id -> !id.isHeld()).map(id -> id.released).toArray(CompletableFuture<?>[]::new)));
     }
 
     // --- answers ------------------------------------------------------------------------------------------------
@@ -382,7 +382,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
         if (reply instanceof Reply.Queued queued) {
             id.queued(queued, command.sentAt(), engine.isNotified(), now);
             id.takeEarlyGrant(now);
-            ids.forEach(each -> each.othersWait |= each.isHeld() && queued.position() > 1);
+            ids().forEach(each -> each.othersWait |= each.isHeld() && queued.position() > 1);
         } else if (reply instanceof Reply.Busy) {
             id.busy(command.enqueues(), now);
         } else if (id.transfer != null) { // another has taken over the hold, or its lease has ended
@@ -550,7 +550,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
         boolean waits = begins || !line.isEmpty();
         for (Id id : ids) {
             if (id.isUnlimited() && (id.othersWait || waits && !engine.isNotified())) {
-                List<Id> held = ids.stream().filter(Id::isHeld).toList();
+                List<Id> held = ids().filter(Id::isHeld).toList();
                 int passes = kind == LockKind.SHARED ? 0 : Math.min(line.size(), context.localHandoffLimit());
                 id.limitPasses((passes + held.indexOf(id)) / held.size());
             }
@@ -698,7 +698,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
                 && isNeeded(id, now);
         return kind != LockKind.LIMITED
                 ? List.of(due)
-                : ids.stream().filter(id -> id == due || joins.test(id)).toList();
+                : ids().filter(id -> id == due || joins.test(id)).toList();
     }
 
     /** Whether a caller still uses the lease. A caller that has held the lock for too long does not count. */
@@ -795,7 +795,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
         }
         if (next != LeaseTime.NEVER) {
             appointment = engine.agenda.appoint(this, appointment, next);
-        } else if (ids.isEmpty() && line.isEmpty()) {
+        } else if (ids.length == 0 && line.isEmpty()) {
             engine.agenda.cancel(appointment);
             appointment = null;
             retired = true;
@@ -848,9 +848,9 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
     }
 
     private void register(Id id) {
-        ids = ids.isEmpty()
-                ? List.of(id)
-                : Stream.concat(ids.stream(), Stream.of(id)).toList();
+        Id[] more = Arrays.copyOf(ids, ids.length + 1);
+        more[ids.length] = id;
+        ids = more;
         engine.register(id.text, this);
     }
 
@@ -861,7 +861,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
 
     private void remove(Id id) {
         id.life = Life.ENDED;
-        ids = ids.stream().filter(each -> each != id).toList();
+        ids = ids().filter(each -> each != id).toArray(Id[]::new);
         engine.deregister(id.text, this);
         engine.countRepeated(id.repeated ? -1 : 0);
         id.repeated = false;

@@ -90,7 +90,7 @@ final class SimulationTrace {
         boolean fixed = clients.get(session)
                 .engine
                 .names()
-                .flatMap(name -> name.ids().stream())
+                .flatMap(Name::ids)
                 .anyMatch(each -> each.text.equals(id) && !each.terms.renew());
         add(session, "told " + message + (fixed ? " fixed" : " renewed"));
     }
@@ -107,8 +107,7 @@ final class SimulationTrace {
     void looked(SimulatedClient client) {
         Set<String> owned = new HashSet<>();
         Set<String> known = new LinkedHashSet<>();
-        for (Id each :
-                client.engine.names().flatMap(name -> name.ids().stream()).toList()) {
+        for (Id each : client.engine.names().flatMap(Name::ids).toList()) {
             known.add(each.text);
             if (each.isHeld()) {
                 owned.add(each.text);
