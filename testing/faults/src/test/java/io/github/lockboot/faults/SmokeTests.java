@@ -24,6 +24,7 @@ class SmokeTests {
                 "holder-killed",
                 "holder-stopped-long",
                 "waiter-killed-at-grant",
+                "waiter-killed-next-2",
                 "reply-lost",
                 "cut-in-flight",
                 "redis-killed-durable",
