@@ -455,8 +455,9 @@ class ScriptModelTests {
                         holder.fence() + (permits.isEmpty() ? wrong & 1 : 0),
                         ttl(holder.id()) - (wrong & 2) * 250));
             }
-            if ((wrong & 4) != 0 && !isKeptTwice(other) || permits.isEmpty()) {
-                permits.add(new LockStore.Permit(isKeptTwice(other) ? "s0-0" : other, model.fence(), TTLS[0]));
+            if ((wrong & 4) != 0 || permits.isEmpty()) {
+                String id = isKeptTwice(other) ? id(0) : other;
+                permits.add(new LockStore.Permit(id, model.fence(), ttl(id)));
             }
             List<String> arguments = arguments(permits.get(0).id(), 0);
             permits.forEach(
