@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -18,6 +19,7 @@ import io.github.lockboot.fixture.StoredLock.PassedOver;
 import io.github.lockboot.redis.protocol.ClockedScripts.Seen;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -34,7 +36,7 @@ class ScriptModelTests {
 
     private static final long FIRST_SEED = Long.getLong("lock.model.seed", 0);
     private static final int FEW = 200;
-    private static final int SEQUENCES = Integer.getInteger("lock.model.sequences", 2_000);
+    private static final int SEQUENCES = Integer.getInteger("lock.model.sequences", 1_200);
 
     private static final String KEY = "lock:model";
     private static final String CHANNELS = "lock:client:";
@@ -60,7 +62,8 @@ class ScriptModelTests {
     @ParameterizedTest
     @EnumSource
     @Tag("full")
-    void theScriptsDoWhatTheModelDoesInThousandsOfSequences(RedisProgram program) {
+    @Timeout(value = 15, unit = TimeUnit.MINUTES) // several commands for each of some 50,000 steps
+    void theScriptsDoWhatTheModelDoesInAThousandSequences(RedisProgram program) {
         compare(program, FIRST_SEED + FEW, SEQUENCES - FEW);
     }
 
