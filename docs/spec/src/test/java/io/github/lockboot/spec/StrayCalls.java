@@ -19,7 +19,7 @@ final class StrayCalls {
     /** The names of the locks begin with it. */
     static final String NAME = "stray";
 
-    private static final String SETTINGS = "300 900 100 200 lock:client:";
+    private static final String SETTINGS = "300 900 100 200 1 lock:client:";
     private static final int[] KINDS = {0, 0, -1, -1, 2, 3};
     private static final int EXCLUSIVE_IDS = 2;
     private static final int IDS = KINDS.length + 2;
