@@ -13,6 +13,10 @@ session=$(redis-cli GET lock:order:4711 | grep -oE '[0-9a-f]{32}' | head -n 1 | 
 redis-cli CLIENT LIST | grep "lock-${session:?not held}"
 # end::holder
 
+# tag::release
+curl -X DELETE "localhost:8080/actuator/lock?name=order%3A4711&holderId=$holderId"
+# end::release
+
 # tag::delete
 redis-cli DEL lock:order:4711
 # end::delete

@@ -8,8 +8,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The comments of a block. A page in Chinese shows the code of a region with comments of its own, line by line: they
- * stand on the page only.
+ * The comments of a block, and the sentences in it that a user reads. A page in Chinese shows the code of a region with
+ * comments and sentences of its own, line by line: they stand on the page only.
  */
 final class Comments {
 
@@ -17,6 +17,10 @@ final class Comments {
     private static final Pattern STAR = Pattern.compile("(\\s*)(/?\\*.*)");
     private static final Pattern HASH = Pattern.compile("(|.*?\\s)(#\\s+\\S.*)");
     private static final Pattern DASHES = Pattern.compile("(|.*?\\s)(--\\s+\\S.*)");
+
+    /** The message of an annotation, and what a web application answers with it. */
+    private static final Pattern SENTENCE =
+            Pattern.compile("((?:message = |message\\(\\) default |\"detail\": )\")([^\"]*)\"");
 
     private static final Map<String, List<Pattern>> OF_LANGUAGE = Map.of(
             "java", List.of(SLASHES, STAR),
@@ -56,9 +60,15 @@ final class Comments {
 
     private Comments() {}
 
+    /** With a mark instead of each sentence that a user reads. */
+    static String withoutSentences(String code) {
+        return SENTENCE.matcher(code).replaceAll("$1<sentence>\"");
+    }
+
     /** The code alone, and for each line whether it has a comment. */
     static List<String> without(List<String> block, String language) {
         return block.stream()
+                .map(Comments::withoutSentences)
                 .map(text -> Line.of(text, language))
                 .map(line -> line.comment.isEmpty() ? line.code : line.code + " <comment>")
                 .toList();
@@ -81,10 +91,18 @@ final class Comments {
     }
 
     static List<String> english(List<String> block, String language) {
-        return block.stream()
-                .map(text -> Line.of(text, language))
-                .filter(Line::isEnglish)
-                .map(Line::comment)
-                .toList();
+        List<String> english = new ArrayList<>();
+        for (String text : block) {
+            Line line = Line.of(text, language);
+            if (line.isEnglish()) {
+                english.add(line.comment);
+            }
+            SENTENCE.matcher(text)
+                    .results()
+                    .map(sentence -> sentence.group(2))
+                    .filter(sentence -> sentence.codePoints().noneMatch(Character::isIdeographic))
+                    .forEach(english::add);
+        }
+        return english;
     }
 }

@@ -10,6 +10,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.github.lockboot.Lease;
@@ -31,6 +33,7 @@ import org.springframework.boot.autoconfigure.batch.BatchAutoConfiguration;
 import org.springframework.boot.autoconfigure.quartz.QuartzAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.web.client.TestRestTemplate;
+import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -52,6 +55,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
             "spring.main.banner-mode=off",
             "spring.data.redis.client-name=shop",
             "management.endpoints.web.exposure.include=lock,locks",
+            "lock.endpoint.force-release=true",
             "lock.redis.command-timeout=10s"
         })
 class OperationsTests {
@@ -60,6 +64,8 @@ class OperationsTests {
     private static final Regions REGIONS = Regions.read();
     private static final String NAME = "order:4711";
     private static final LockOptions ORDER = LockOptions.defaults().withGroup("order");
+
+    private static final Pattern HOLDER = Pattern.compile("\"holderId\":\"([^\"]+)\"");
 
     @TempDir
     private Path programs;
@@ -72,6 +78,9 @@ class OperationsTests {
 
     @Autowired
     private RedisConnectionFactory redis;
+
+    @LocalServerPort
+    private int port;
 
     @Autowired
     private Jobs jobs;
@@ -173,6 +182,20 @@ class OperationsTests {
                 assertThat(lock.isLocked()).isTrue();
             }
         }
+    }
+
+    @Test
+    void aHoldIsEndedByForce() throws Exception {
+        Lease lease = registry.acquire(NAME, ORDER);
+        Matcher holder = HOLDER.matcher(get("lock?name=" + NAME));
+        assertThat(holder.find()).isTrue();
+        List<String> lines = new ArrayList<>(List.of("holderId=" + holder.group(1)));
+        region("operator.sh#release").forEach(line -> lines.add(line.replace("localhost:8080", "localhost:" + port)
+                .replace("curl", "curl -sS")));
+        assertThat(new Shell(REDIS, programs).run(lines)).isEmpty();
+        assertThat(lease.isValid()).isFalse();
+        assertThat(REDIS.command("EXISTS", "lock:" + NAME)).isEqualTo(0L);
+        assertThatExceptionOfType(LockLostException.class).isThrownBy(lease::close);
     }
 
     // --- the endpoints ----------------------------------------------------------------------------------------

@@ -24,7 +24,6 @@ import io.github.lockboot.DistributedLock;
 import io.github.lockboot.Lease;
 import io.github.lockboot.LockNotAcquiredException;
 import io.github.lockboot.LockRegistry;
-import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.fixture.RedisServer;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -37,13 +36,15 @@ import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.http.HttpStatus;
-import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
 import org.springframework.stereotype.Service;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 import org.springframework.test.context.TestPropertySource;
+import org.springframework.test.web.servlet.MockMvc;
+import org.springframework.test.web.servlet.setup.MockMvcBuilders;
 import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
@@ -52,6 +53,9 @@ import org.springframework.web.bind.annotation.RestControllerAdvice;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
+import static org.springframework.test.web.servlet.request.MockMvcRequestBuilders.get;
+import static org.springframework.test.web.servlet.result.MockMvcResultMatchers.content;
+import static org.springframework.test.web.servlet.result.MockMvcResultMatchers.status;
 
 /** What docs/getting-started.md shows: a shop in which an order is paid, and what its second caller gets. */
 class GettingStartedTests extends Shop {
@@ -109,14 +113,30 @@ class GettingStartedTests extends Shop {
     }
 
     @Test
-    void theAdviceOfAnApplicationAnswersBoth() {
-        LockFailures failures = new LockFailures();
-        assertThat(failures.busy(new LockNotAcquiredException("order:1", Duration.ZERO))
-                        .getStatus())
-                .isEqualTo(409);
-        assertThat(failures.redisIsOut(new LockUnavailableException("order:1", "Redis did not answer", null))
-                        .getStatus())
-                .isEqualTo(503);
+    void theAdviceOfAnApplicationAnswersBoth() throws Exception {
+        Refusing controller = new Refusing();
+        MockMvc web = MockMvcBuilders.standaloneSetup(controller)
+                .setControllerAdvice(new GlobalExceptionHandler())
+                .build();
+        controller.failure = new LockNotAcquiredException("order:1", Duration.ZERO).withUserMessage("It is busy");
+        web.perform(get("/"))
+                .andExpect(status().isConflict())
+                .andExpect(content().json("{\"code\":409,\"message\":\"It is busy\"}"));
+        controller.failure = new LockNotAcquiredException("order:1", Duration.ZERO);
+        web.perform(get("/")).andExpect(status().isConflict()).andExpect(content().json("{\"message\":null}"));
+        controller.failure = new IllegalStateException();
+        web.perform(get("/")).andExpect(status().isInternalServerError());
+    }
+
+    @RestController
+    static class Refusing {
+
+        private RuntimeException failure;
+
+        @GetMapping("/")
+        public String get() {
+            throw failure;
+        }
     }
 
     /** Milliseconds. */
@@ -303,16 +323,18 @@ class OrderService {
 
 // tag::failures
 @RestControllerAdvice
-class LockFailures {
+class GlobalExceptionHandler {
 
-    @ExceptionHandler
-    ProblemDetail busy(LockNotAcquiredException held) {
-        return ProblemDetail.forStatusAndDetail(HttpStatus.CONFLICT, "another request holds the lock");
+    record Result(int code, String message) {}
+
+    @ExceptionHandler // the same for LockUnavailableException, with 503
+    ResponseEntity<Result> busy(LockNotAcquiredException held) { // getUserMessage() is null without a message
+        return ResponseEntity.status(409).body(new Result(409, held.getUserMessage()));
     }
 
     @ExceptionHandler
-    ProblemDetail redisIsOut(LockUnavailableException outage) {
-        return ProblemDetail.forStatusAndDetail(HttpStatus.SERVICE_UNAVAILABLE, "try again later");
+    ResponseEntity<Result> failed(Exception failure) {
+        return ResponseEntity.status(500).body(new Result(500, null));
     }
 }
 // end::failures
