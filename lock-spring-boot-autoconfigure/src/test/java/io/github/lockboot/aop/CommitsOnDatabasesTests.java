@@ -23,6 +23,8 @@ import io.github.lockboot.fixture.Await;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.redis.RedisLockRegistry;
 import io.github.lockboot.redis.TestRegistries;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.protocol.ProtocolVersion;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;
@@ -35,6 +37,9 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
@@ -172,6 +177,41 @@ class CommitsOnDatabasesTests {
                         TransactionSynchronization.STATUS_ROLLED_BACK, TransactionSynchronization.STATUS_COMMITTED);
     }
 
+    /** The check asks nobody: a fence refuses such a write. */
+    @Test
+    void aLossInRedisThatTheHolderDoesNotKnowYetStopsNoCommit() {
+        RedisConfiguration server = new RedisStandaloneConfiguration(redis.host(), redis.port());
+        try (TestRegistries withoutAnnouncements = TestRegistries.on(server, resp2())) {
+            RedisLockRegistry unaware = withoutAnnouncements.connected();
+            List<String> entries = run(TestDatabase.H2, Writing.JDBC, unaware, application -> {
+                assertThatExceptionOfType(LockLostException.class)
+                        .isThrownBy(() -> application.template.executeWithoutResult(
+                                lock,
+                                LockOptions.defaults().withTtl(Duration.ofMinutes(10)),
+                                () -> application.transaction.executeWithoutResult(status -> {
+                                    write(application.transactions, "unprotected");
+                                    redis.command("DEL", "lock:" + lock);
+                                    assertThat(TestRegistries.canLock((RedisLockRegistry) registry, lock))
+                                            .as("another instance is granted the lock")
+                                            .isTrue();
+                                })))
+                        .as("the release")
+                        .withMessageContaining("it had already ended when it was released");
+            });
+            assertThat(entries).containsExactly("unprotected");
+        }
+        assertThat(completions).containsExactly(TransactionSynchronization.STATUS_COMMITTED);
+    }
+
+    /** Over which Redis announces no changes. */
+    private static LettuceClientConfiguration resp2() {
+        return LettuceClientConfiguration.builder()
+                .clientOptions(ClientOptions.builder()
+                        .protocolVersion(ProtocolVersion.RESP2)
+                        .build())
+                .build();
+    }
+
     /** As after a test that forgot to release it, in the application of the next one. */
     @Test
     void aLockOfAClosedRegistryStopsNoTransactionThatBeginsAfterItsEnd() {
@@ -190,6 +230,11 @@ class CommitsOnDatabasesTests {
 
     /** {@return what is in the database afterwards} */
     private static List<String> run(TestDatabase database, Writing writing, Consumer<Application> test) {
+        return run(database, writing, registry, test);
+    }
+
+    private static List<String> run(
+            TestDatabase database, Writing writing, LockRegistry locks, Consumer<Application> test) {
         DataSource opened = database.open();
         JdbcTemplate jdbc = new JdbcTemplate(opened);
         jdbc.execute("create table entry (text varchar(20) primary key)");
@@ -197,7 +242,7 @@ class CommitsOnDatabasesTests {
         try {
             new ApplicationContextRunner()
                     .withConfiguration(AutoConfigurations.of(LockAutoConfiguration.class))
-                    .withBean(LockRegistry.class, () -> registry, bean -> bean.setDestroyMethodName(""))
+                    .withBean(LockRegistry.class, () -> locks, bean -> bean.setDestroyMethodName(""))
                     .withBean(PlatformTransactionManager.class, transactions::manager)
                     .withBean(Ledger.class)
                     .run(context -> test.accept(new Application(

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -32,7 +33,10 @@ class AlertsTests {
     private static final Path RULES = Page.ROOT.resolve("docs/alerts.yml");
     private static final Path CASES = Page.ROOT.resolve("testing/snippets/src/test/resources/alerts-tests.yml");
     private static final Pattern NAME = Pattern.compile("\\b(lock_\\w+)");
-    private static final Pattern LABELS = Pattern.compile("by \\(([^)]+)\\)|[{,](\\w+)=");
+    private static final Pattern LABELS = Pattern.compile("(?:by|on) \\(([^)]+)\\)|[{,](\\w+)(?:=|!)");
+
+    /** The label that is made, and the one that it is made of. */
+    private static final Pattern MADE = Pattern.compile("label_replace\\(.*, \"(\\w+)\", \"[^\"]*\", \"(\\w+)\", ");
 
     @TempDir
     private Path folder;
@@ -59,18 +63,28 @@ class AlertsTests {
     @Test
     void everyMetricAndLabelOfARuleIsInAScrape() throws Exception {
         String scrape = scrape();
-        assertThat(rules()).hasSize(6).allSatisfy(rule -> {
-            String expression = rule.get("expr").toString();
-            Set<String> metrics = found(NAME, expression);
+        assertThat(rules()).hasSize(7);
+        assertThat(rules().stream().flatMap(AlertsTests::parts)).allSatisfy(part -> {
+            Set<String> metrics = found(NAME, part);
             assertThat(metrics).isNotEmpty().allSatisfy(metric -> {
                 Set<String> labels = new TreeSet<>(Set.of("instance", "application")); // of Prometheus and of the tags
                 scrape.lines()
                         .filter(line -> line.startsWith(metric + "{"))
                         .forEach(line -> labels.addAll(found(Pattern.compile("(\\w+)=\""), line)));
                 assertThat(labels).hasSizeGreaterThan(2);
-                assertThat(labels).containsAll(asked(expression));
+                Matcher made = MADE.matcher(part);
+                if (made.find()) {
+                    assertThat(labels).contains(made.group(2));
+                    labels.add(made.group(1));
+                }
+                assertThat(labels).containsAll(asked(part));
             });
         });
+    }
+
+    /** Each has its own metrics. */
+    private static Stream<String> parts(Map<String, Object> rule) {
+        return Stream.of(rule.get("expr").toString().split(" unless "));
     }
 
     private static Set<String> found(Pattern pattern, String text) {
@@ -107,7 +121,7 @@ class AlertsTests {
         assumeTrue(isInstalled(), "no promtool on the PATH: install the package prometheus");
         Files.copy(RULES, folder.resolve("alerts.yml"));
         Files.copy(CASES, folder.resolve("cases.yml"));
-        assertThat(run("promtool", "check", "rules", "alerts.yml")).contains("SUCCESS: 6 rules found");
+        assertThat(run("promtool", "check", "rules", "alerts.yml")).contains("SUCCESS: 7 rules found");
         assertThat(run("promtool", "test", "rules", "cases.yml")).contains("SUCCESS");
     }
 
