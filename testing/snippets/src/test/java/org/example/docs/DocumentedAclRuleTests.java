@@ -118,7 +118,7 @@ class DocumentedAclRuleTests {
     }
 
     private static List<String> rights(String block) {
-        String command = "ACL SETUSER locks on '>secret' -@all ";
+        String command = "ACL SETUSER locks reset on '>secret' -@all ";
         String line = Regions.read().find(block).orElseThrow().get(0);
         assertThat(line).startsWith(command);
         return List.of(line.substring(command.length()).replace("'", "").split(" "));

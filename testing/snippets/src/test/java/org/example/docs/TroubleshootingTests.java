@@ -152,6 +152,20 @@ class TroubleshootingTests {
                         .anyMatch(line -> line.startsWith(row.substring(0, row.indexOf('|', 1)))));
     }
 
+    /** An operator searches the log for them. */
+    @Test
+    void theTextsOfTheRunbookAreThoseOfTheLog() throws IOException {
+        List<String> runbook =
+                Page.read(Page.ROOT.resolve("docs/operations.md")).sections().get("");
+        Set<String> texts = Page.code(runbook).stream()
+                .filter(code -> code.matches("[A-Za-z][a-z]+ [a-z].*"))
+                .collect(Collectors.toSet());
+        String messages = String.join("\n", messages());
+        assertThat(texts)
+                .contains("Lock lost", "waiters only poll")
+                .allSatisfy(text -> assertThat(messages).contains(text));
+    }
+
     @Test
     void everyStateOfHealthThatIsNotGoodIsOnThePage() {
         assertThat(PAGE.lines()).contains("### Health is DOWN");

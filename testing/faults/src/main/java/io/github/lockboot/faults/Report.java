@@ -1,8 +1,11 @@
 package io.github.lockboot.faults;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -82,10 +85,22 @@ final class Report {
     }
 
     static String setting() {
-        return "Redis " + RedisBinary.find().version() + ", Java "
+        return "Newest rows: " + LocalDate.now(ZoneOffset.UTC) + ", commit " + thisCommit() + ". Redis "
+                + RedisBinary.find().version() + ", Java "
                 + Runtime.version().feature() + ", "
                 + Runtime.getRuntime().availableProcessors() + " cores, lease "
                 + Terms.TTL.toSeconds() + " s, command timeout " + Terms.COMMAND_TIMEOUT.toSeconds() + " s.\n";
+    }
+
+    /** With a word if the tree is not as committed. */
+    private static String thisCommit() {
+        try {
+            Process git = new ProcessBuilder("git", "describe", "--always", "--exclude=*", "--dirty=, changed").start();
+            String said = new String(git.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+            return said.isEmpty() ? "unknown" : said;
+        } catch (IOException noGit) {
+            return "unknown";
+        }
     }
 
     private String table() {
