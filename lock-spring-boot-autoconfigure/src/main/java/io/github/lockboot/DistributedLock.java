@@ -36,9 +36,9 @@ import java.lang.annotation.Target;
  * modes or permits, the caller gets an {@link IllegalArgumentException}.
  *
  * <p><b>Transactions.</b> The lock is acquired before a transaction of the same method begins, and released after it
- * has ended. If a transaction is active already, the lock is held until that has ended. If the lock is lost before the
- * commit, the transaction is rolled back. The first time that it was active already, a warning is logged that the
- * transaction began too early.
+ * has ended. If a transaction is active already, the lock is held until that has ended. If the thread knows before the
+ * commit that the lock is lost, the transaction is rolled back. The first time that it was active already, a warning is
+ * logged that the transaction began too early.
  *
  * <p><b>Results that come later.</b> If the method returns a {@code CompletionStage} or {@code CompletableFuture}, a
  * {@code Mono}, {@code Flux} or another reactive type, no thread waits for the lock, and it is held until the result
