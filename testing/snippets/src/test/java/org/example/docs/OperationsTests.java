@@ -190,8 +190,9 @@ class OperationsTests {
         Matcher holder = HOLDER.matcher(get("lock?name=" + NAME));
         assertThat(holder.find()).isTrue();
         List<String> lines = new ArrayList<>(List.of("holderId=" + holder.group(1)));
-        region("operator.sh#release").forEach(line -> lines.add(line.replace("localhost:8080", "localhost:" + port)
-                .replace("curl", "curl -sS")));
+        region("operator.sh#release")
+                .forEach(line -> lines.add(
+                        line.replace("localhost:8080", "localhost:" + port).replace("curl", "curl -sS")));
         assertThat(new Shell(REDIS, programs).run(lines)).isEmpty();
         assertThat(lease.isValid()).isFalse();
         assertThat(REDIS.command("EXISTS", "lock:" + NAME)).isEqualTo(0L);

@@ -18,8 +18,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Every block of Java, YAML, XML, SQL, JSON, commands of a shell and commands of Redis on a page is a region of a file
  * that the build compiles, runs or compares, and every block of Gradle's Kotlin is a file with the version of the
  * build. Which one, a comment above the block says: {@code <!-- snippet: File#region -->}. With
- * {@code -Dsnippets.update} the pages are rewritten from the regions instead. A page in Chinese keeps its own
- * comments, and its own sentences for a user.
+ * {@code -Dsnippets.update} the pages are rewritten from the regions instead. A page in Chinese keeps its own comments,
+ * and its own sentences for a user.
  */
 @Tag("this-build")
 class SnippetsTests {
@@ -83,7 +83,10 @@ class SnippetsTests {
         }
     }
 
-    /** A page may name the release that will be made of this snapshot, and one in Chinese has comments and sentences of its own. */
+    /**
+     * A page may name the release that will be made of this snapshot, and one in Chinese has comments and sentences of
+     * its own.
+     */
     private static List<String> shown(Page page, Page.Block block, List<String> text) {
         List<String> own = page.isChinese() ? Comments.without(text, block.language()) : text;
         return own.stream().map(line -> line.replace("-SNAPSHOT", "")).toList();

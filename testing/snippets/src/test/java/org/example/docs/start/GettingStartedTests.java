@@ -123,7 +123,9 @@ class GettingStartedTests extends Shop {
                 .andExpect(status().isConflict())
                 .andExpect(content().json("{\"code\":409,\"message\":\"It is busy\"}"));
         controller.failure = new LockNotAcquiredException("order:1", Duration.ZERO);
-        web.perform(get("/")).andExpect(status().isConflict()).andExpect(content().json("{\"message\":null}"));
+        web.perform(get("/"))
+                .andExpect(status().isConflict())
+                .andExpect(content().json("{\"message\":null}"));
         controller.failure = new IllegalStateException();
         web.perform(get("/")).andExpect(status().isInternalServerError());
     }
