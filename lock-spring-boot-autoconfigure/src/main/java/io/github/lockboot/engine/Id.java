@@ -16,7 +16,7 @@ import io.github.lockboot.engine.LeaseTime.Moment;
 import io.github.lockboot.engine.LeaseTime.State;
 import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.engine.LockRequest.Transfer;
-import io.github.lockboot.engine.LockStore.Permit;
+import io.github.lockboot.engine.LockStore.Grant;
 import io.github.lockboot.internal.Failures;
 import org.jspecify.annotations.Nullable;
 
@@ -564,15 +564,11 @@ final class Id {
         }
 
         private CompletableFuture<Reply> renew(LockStore store, String name, Consumer<Reply> late) {
-            Id id = id();
-            if (id.terms.kind() == LockKind.LIMITED && extension == null) {
-                List<Permit> permits = ids.stream()
-                        .map(each -> new Permit(each.text, each.grantNumber, each.terms.ttlMillis()))
-                        .toList();
-                return store.renewPermits(name, permits, late);
-            }
-            long millis = extension == null ? id.terms.ttlMillis() : extension.millis;
-            return store.renew(name, id.text, id.grantNumber, millis, late);
+            List<Grant> grants = ids.stream()
+                    .map(id -> new Grant(
+                            id.text, id.grantNumber, extension == null ? id.terms.ttlMillis() : extension.millis))
+                    .toList();
+            return store.renew(name, grants, late);
         }
 
         private CompletableFuture<Reply> release(LockStore store, String name) {

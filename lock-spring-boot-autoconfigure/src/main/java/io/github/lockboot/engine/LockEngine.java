@@ -26,6 +26,7 @@ import io.github.lockboot.engine.GrantChannel.Push;
 import io.github.lockboot.engine.LeaseTime.Moment;
 import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.engine.LockRequest.Transfer;
+import io.github.lockboot.engine.LockStore.Grant;
 import io.github.lockboot.engine.StoreFailure.GrantedTooLateException;
 import io.github.lockboot.engine.StoreFailure.NotAcknowledgedException;
 import io.github.lockboot.internal.Failures;
@@ -199,8 +200,8 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     /** {@return fails with the error of the store if it refuses the renewal or the release} */
     private CompletableFuture<Reply> renewedAndReleased(Hold hold) {
         String id = hold.acquisitionId();
-        long ttlMillis = hold.id().terms.ttlMillis();
-        CompletableFuture<Reply> renewed = store.renew(hold.name(), id, hold.id().grantNumber, ttlMillis, late -> {});
+        Grant grant = new Grant(id, hold.id().grantNumber, hold.id().terms.ttlMillis());
+        CompletableFuture<Reply> renewed = store.renew(hold.name(), List.of(grant), late -> {});
         return renewed.handle((none, failure) -> hold.closeAfter(Duration.ZERO))
                 .thenCompose(Function.identity())
                 .thenCompose(none -> renewed)

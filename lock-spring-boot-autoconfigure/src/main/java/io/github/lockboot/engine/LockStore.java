@@ -130,19 +130,17 @@ public interface LockStore {
      */
     CompletableFuture<Reply> downgrade(String name, String id, long grantNumber, long lastToken);
 
-    /** A permit to be renewed: the id that holds it, and the number of its grant. */
-    record Permit(String id, long grantNumber, long ttlMillis) {}
+    /** What an id has been granted, and the ttl for which its lease is to go on. */
+    record Grant(String id, long grantNumber, long ttlMillis) {}
 
     /**
-     * Extends the lease of the grant with this number. {@code RENEWED}, if the client {@link Client#acknowledges} only
-     * once that is acknowledged, or {@code NOT_HOLDER}.
+     * Extends the lease of a grant, or of several permits of the lock. {@code RENEWED}, if the client
+     * {@link Client#acknowledges} only once that is acknowledged, or {@code NOT_HOLDER}; for several grants,
+     * {@link Reply.All} with such a reply for each.
      *
      * @param late gets the reply if it comes after the future has failed; a reply is as true then
      */
-    CompletableFuture<Reply> renew(String name, String id, long grantNumber, long ttlMillis, Consumer<Reply> late);
-
-    /** Extends the leases of several permits of one lock. {@code ALL}, with a reply for each as by {@link #renew}. */
-    CompletableFuture<Reply> renewPermits(String name, List<Permit> permits, Consumer<Reply> late);
+    CompletableFuture<Reply> renew(String name, List<Grant> grants, Consumer<Reply> late);
 
     /** Leaves the queue, or releases the lock. {@code LEFT}, {@code GIVEN_AWAY} or {@code UNKNOWN}. */
     CompletableFuture<Reply> cancel(String name, String id);

@@ -84,7 +84,7 @@ public sealed interface Reply {
      */
     record Renewed(long leaseMillis, long waiters) implements Reply {}
 
-    /** One reply for each lock. */
+    /** The reply to a command for several ids: one for each. */
     record All(List<Reply> replies) implements Reply {}
 
     /** The store refuses to publish; the reason is its own words. */
@@ -148,13 +148,14 @@ public sealed interface Reply {
     }
 
     /**
-     * @param line a status word and numbers, separated by spaces; text comes last
+     * @param line a status word and numbers, separated by spaces; text comes last. Of a renewal of several ids, one such
+     *     reply for each, separated by commas
      * @throws IllegalStateException if the line has another form
      */
     static Reply parse(String line) {
-        if (line.startsWith("ALL ")) {
-            return new All(
-                    Stream.of(line.substring(4).split(",")).map(Reply::parse).toList());
+        boolean renews = line.startsWith("RENEWED") || line.startsWith("NOT_HOLDER");
+        if (renews && line.indexOf(',') > 0) {
+            return new All(Stream.of(line.split(",")).map(Reply::parse).toList());
         }
         String[] words = line.split(" ", 5);
         try {

@@ -172,15 +172,11 @@ final class MemoryStore implements LockStore {
     }
 
     @Override
-    public CompletableFuture<Reply> renew(
-            String name, String id, long grantNumber, long ttlMillis, Consumer<Reply> late) {
-        return ask(name, state -> state.renew(new Permit(id, grantNumber, ttlMillis)));
-    }
-
-    @Override
-    public CompletableFuture<Reply> renewPermits(String name, List<Permit> permits, Consumer<Reply> late) {
-        return ask(
-                name, state -> new Reply.All(permits.stream().map(state::renew).toList()));
+    public CompletableFuture<Reply> renew(String name, List<Grant> grants, Consumer<Reply> late) {
+        return ask(name, state -> {
+            List<Reply> replies = grants.stream().map(state::renew).toList();
+            return replies.size() > 1 ? new Reply.All(replies) : replies.get(0);
+        });
     }
 
     @Override
@@ -470,12 +466,12 @@ final class MemoryStore implements LockStore {
                     .orElse(null);
         }
 
-        Reply renew(Permit permit) {
-            Holder holder = holderOf(permit.id());
-            if (holder == null || holder.grantNumber != permit.grantNumber()) {
+        Reply renew(Grant grant) {
+            Holder holder = holderOf(grant.id());
+            if (holder == null || holder.grantNumber != grant.grantNumber()) {
                 return Reply.Plain.NOT_HOLDER;
             }
-            holder.extend(permit.ttlMillis());
+            holder.extend(grant.ttlMillis());
             return renewed(holder);
         }
 

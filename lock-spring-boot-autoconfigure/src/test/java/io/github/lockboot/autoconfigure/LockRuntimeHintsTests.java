@@ -53,7 +53,6 @@ class LockRuntimeHintsTests {
                 "unlock-last",
                 "unlock",
                 "renew",
-                "renew-permits",
                 "cancel",
                 "downgrade",
                 "show",

@@ -322,7 +322,7 @@ class KindRulesTests {
                 sent.answer(
                         sent.script().equals("acquire")
                                 ? new Reply.Queued(1, 200, 30_000)
-                                : new Reply.All(List.of(new Reply.Renewed(30_000, 1))));
+                                : new Reply.Renewed(30_000, 1));
             }
             release(holder);
             assertThat(next).isCompleted();
@@ -472,7 +472,7 @@ class KindRulesTests {
             Lease lost = granted(TWO, 100);
             Lease kept = granted(TWO, 164);
             scripted.timer.tick(Duration.ofSeconds(11));
-            scripted.next("renew-permits")
+            scripted.next("renew")
                     .answer(new Reply.All(List.of(Reply.Plain.NOT_HOLDER, new Reply.Renewed(30_000, 0))));
             scripted.nothingIsSent();
             assertThat(lost.isValid()).isFalse();

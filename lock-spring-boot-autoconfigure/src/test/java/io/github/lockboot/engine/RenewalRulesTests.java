@@ -380,7 +380,7 @@ class RenewalRulesTests {
         }
         for (int round = 0; round < 3; round++) {
             scripted.timer.tick(THIRD);
-            Sent renewal = scripted.next("renew-permits");
+            Sent renewal = scripted.next("renew");
             scripted.nothingIsSent();
             renewal.answer(
                     new Reply.All(permits.stream().map(permit -> renewed()).toList()));
@@ -398,9 +398,9 @@ class RenewalRulesTests {
             assertThat(future).isCompleted();
         }
         scripted.timer.tick(THIRD);
-        scripted.next("renew-permits").expire();
+        scripted.next("renew").expire();
         scripted.timer.tick(THIRD);
-        scripted.next("renew-permits");
+        scripted.next("renew");
         scripted.nothingIsSent();
     }
 }

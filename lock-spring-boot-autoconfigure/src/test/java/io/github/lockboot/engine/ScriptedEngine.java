@@ -36,7 +36,6 @@ public final class ScriptedEngine {
             LuaScript.TRANSFER, "transfer",
             LuaScript.DOWNGRADE, "downgrade",
             LuaScript.RENEW, "renew",
-            LuaScript.RENEW_PERMITS, "renew-permits",
             LuaScript.CANCEL, "cancel",
             LuaScript.SHOW, "show");
 

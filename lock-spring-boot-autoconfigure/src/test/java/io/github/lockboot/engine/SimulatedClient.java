@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 final class SimulatedClient {
 
     /** Whose replies count also if they come late. */
-    private static final Set<LuaScript> RENEWALS = Set.of(LuaScript.RENEW, LuaScript.RENEW_PERMITS);
+    private static final Set<LuaScript> RENEWALS = Set.of(LuaScript.RENEW);
 
     static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(2);
 

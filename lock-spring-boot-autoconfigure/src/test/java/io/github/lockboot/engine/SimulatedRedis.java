@@ -76,7 +76,8 @@ final class SimulatedRedis {
         if (!before.equals(after)) {
             changed(key, sessionOf(call));
         }
-        if (call.script() == LuaScript.RENEW) {
+        if (call.script() == LuaScript.RENEW
+                && lock.holders().stream().noneMatch(each -> each.kind().permits() > 0)) {
             tracking.computeIfAbsent(key, k -> new TreeSet<>()).add(sessionOf(call));
         }
         if (flaw == Flaw.KEYS_STAY) {
@@ -204,24 +205,21 @@ final class SimulatedRedis {
         } else if (script == LuaScript.DOWNGRADE) {
             return lock.downgrade(id, number(call, 2), number(call, 3));
         } else if (script == LuaScript.RENEW) {
-            return lock.renew(id, number(call, 2), number(call, 3));
-        } else if (script == LuaScript.RENEW_PERMITS) {
-            return renewPermits(lock, call);
+            return lock.renew(grants(call));
         } else if (script == LuaScript.CANCEL) {
             return lock.cancel(id);
         }
         throw new IllegalArgumentException("no model of " + describe(call));
     }
 
-    private static LockModel.Outcome renewPermits(LockModel lock, Call call) {
-        List<String> replies = new ArrayList<>();
-        List<String> messages = new ArrayList<>();
+    /** The id comes before the settings; those of others come after the first ttl. */
+    private static List<LockStore.Grant> grants(Call call) {
+        List<LockStore.Grant> grants = new ArrayList<>();
         for (int i = 2; i < call.arguments().length; i += 3) {
-            LockModel.Outcome one = lock.renew(argument(call, i), number(call, i + 1), number(call, i + 2));
-            replies.add(one.reply().stream().map(Object::toString).collect(Collectors.joining(" ")));
-            messages.addAll(one.messages());
+            String id = argument(call, i > 2 ? i - 1 : 0);
+            grants.add(new LockStore.Grant(id, number(call, i), number(call, i + 1)));
         }
-        return new LockModel.Outcome(List.of("ALL " + String.join(",", replies)), messages);
+        return grants;
     }
 
     private static Reply withOldToken(Reply reply) {

@@ -74,7 +74,10 @@ class MemoryStoreTests {
                 }
                 case 1 -> acquire(any, false);
                 case 2, 3, 4 -> acquire(any, true);
-                case 5 -> same(model.renew(id, modelFence, TTL), store.renew(NAME, id, fence, TTL, late -> {}));
+                case 5 -> 
+                    same(
+                            model.renew(List.of(new LockStore.Grant(id, modelFence, TTL))),
+                            store.renew(NAME, List.of(new LockStore.Grant(id, fence, TTL)), late -> {}));
                 case 6 -> {
                     same(model.cancel(any), store.cancel(NAME, any));
                     known.remove(any);
@@ -86,7 +89,7 @@ class MemoryStoreTests {
                         known.remove(id);
                     }
                 }
-                case 9 -> renewPermits(random);
+                case 9 -> renewSeveral(random);
                 case 11 -> transfer(id, random);
                 case 12 -> {
                     long stay = 1 + random.nextInt(2 * (int) TTL);
@@ -122,19 +125,19 @@ class MemoryStoreTests {
     }
 
     /** Of all holders and of one more id, each with its fence or another. */
-    private void renewPermits(Random random) {
-        List<LockStore.Permit> modelled = new ArrayList<>();
-        List<LockStore.Permit> stored = new ArrayList<>();
+    private void renewSeveral(Random random) {
+        List<LockStore.Grant> modelled = new ArrayList<>();
+        List<LockStore.Grant> stored = new ArrayList<>();
         List<String> ids = new ArrayList<>(
                 model.holders().stream().map(LockModel.Holder::id).toList());
         ids.add(known.get(random.nextInt(known.size())));
         for (String id : ids) {
             long fence = fence(id);
             int off = random.nextInt(5) == 0 ? 1 : 0;
-            modelled.add(new LockStore.Permit(id, modelFence(id) + off, TTL));
-            stored.add(new LockStore.Permit(id, fence + off, TTL));
+            modelled.add(new LockStore.Grant(id, modelFence(id) + off, TTL));
+            stored.add(new LockStore.Grant(id, fence + off, TTL));
         }
-        same(model.renewPermits(modelled), store.renewPermits(NAME, stored, late -> {}));
+        same(model.renew(modelled), store.renew(NAME, stored, late -> {}));
     }
 
     /** To an id that is new, or has another hold; perhaps twice, or with another number, or for longer. */
@@ -220,8 +223,7 @@ class MemoryStoreTests {
         } else if (reply instanceof Reply.Renewed renewed) {
             return List.of("RENEWED", renewed.leaseMillis(), renewed.waiters());
         } else if (reply instanceof Reply.All all) {
-            return List.of(
-                    "ALL", all.replies().stream().map(MemoryStoreTests::line).collect(Collectors.joining(",")));
+            return List.of(all.replies().stream().map(MemoryStoreTests::line).collect(Collectors.joining(",")));
         }
         return List.of(((Reply.Plain) reply).name());
     }

@@ -35,7 +35,6 @@ final class FleetMember {
             "acquire", LuaScript.ACQUIRE,
             "unlock", LuaScript.UNLOCK,
             "renew", LuaScript.RENEW,
-            "renew-permits", LuaScript.RENEW_PERMITS,
             "downgrade", LuaScript.DOWNGRADE,
             "transfer", LuaScript.TRANSFER,
             "cancel", LuaScript.CANCEL);

@@ -350,16 +350,14 @@ final class RedisTrace {
                 }
             }
             case "renew" -> {
-                command.put("tok", number(words.get(2)));
-                ttl(words.get(0), words.get(3));
-            }
-            case "renew-permits" -> {
                 Set<Object> permits = new LinkedHashSet<>();
                 for (int i = 2; i + 2 < words.size(); i += 3) {
-                    permits.add(Map.of("id", id(words.get(i)), "tok", number(words.get(i + 1))));
-                    ttl(words.get(i), words.get(i + 2));
+                    String id = words.get(i > 2 ? i - 1 : 0);
+                    permits.add(Map.of("id", id(id), "tok", number(words.get(i))));
+                    ttl(id, words.get(i + 1));
                 }
-                command.put("permits", permits);
+                command.put("k", permits.size() > 1 ? "renew-permits" : "renew");
+                command.put(permits.size() > 1 ? "permits" : "tok", permits.size() > 1 ? permits : number(words.get(2)));
             }
             case "downgrade" -> {
                 command.put("tok", number(words.get(2)));

@@ -56,7 +56,7 @@ final class StrayCalls {
         } else if (dice < 92) {
             int other = IDS - 1 - who;
             long otherFence = fences.getOrDefault(key + id(other), 0L);
-            run(LuaScript.RENEW_PERMITS, key, "", id, fence, ttl(who), id(other), otherFence, ttl(other));
+            run(LuaScript.RENEW, key, id, fence, ttl(who), id(other), otherFence, ttl(other));
         } else if (dice < 104) {
             int to = KINDS.length + random.nextInt(IDS - KINDS.length);
             run(LuaScript.TRANSFER, key, id(to), id, fence, ttl(to));

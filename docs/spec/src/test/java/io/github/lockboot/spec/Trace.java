@@ -135,7 +135,7 @@ final class Trace {
                     if (words[5].equals("transfer")) {
                         used.add(words[7]);
                     }
-                    for (int permit = 7; words[5].equals("renew-permits") && permit < words.length; permit += 3) {
+                    for (int permit = 9; words[5].equals("renew") && permit < words.length; permit += 3) {
                         used.add(words[permit]);
                     }
                     ofCommand.put(words[4], used);
@@ -272,12 +272,12 @@ final class Trace {
 
     private void sent(int session, List<String> words) {
         String script = words.get(1);
-        if (script.equals("renew-permits")) {
-            int count = (words.size() - 3) / 3;
+        int count = script.equals("renew") ? (words.size() - 2) / 3 : 1;
+        if (count > 1) {
             permits.put(words.get(0), count);
             for (int i = 0; i < count; i++) {
                 List<String> one = new ArrayList<>(List.of(words.get(0) + "." + i, "renew"));
-                one.addAll(words.subList(3 + 3 * i, 6 + 3 * i));
+                one.addAll(words.subList(2 + 3 * i, 5 + 3 * i));
                 sent(session, one);
             }
             return;
@@ -393,7 +393,7 @@ final class Trace {
             return;
         }
         permitsOfRun.put(head[1], renewed);
-        String[] replies = head[2].substring("ALL ".length()).split(",");
+        String[] replies = head[2].split(",");
         StoredLock all = StoredLock.of(text);
         List<String> later = new ArrayList<>();
         for (int i = 0; i < renewed; i++) {

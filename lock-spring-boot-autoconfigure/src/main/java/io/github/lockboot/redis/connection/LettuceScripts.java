@@ -75,8 +75,11 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     /** Between two checks whether the application has moved to another server. */
     private static final long FOLLOW_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    /** How many arguments the renewal of one id has: the id, the settings, the number of its grant, the ttl. */
+    private static final int RENEWS_ONE = 4;
+
     private static final Set<LuaScript> TAKING_LEASES =
-            Set.of(LuaScript.ACQUIRE, LuaScript.TRANSFER, LuaScript.RENEW, LuaScript.RENEW_PERMITS);
+            Set.of(LuaScript.ACQUIRE, LuaScript.TRANSFER, LuaScript.RENEW);
 
     private final Supplier<StringRedisTemplate> template;
     private final Timer timer;
@@ -473,10 +476,11 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
             return SlotHash.getSlot(key);
         }
 
-        /** Makes Redis track a lock that is renewed. Tracking is switched on once for a connection. */
+        /** Makes Redis track a lock that is renewed for one id. Tracking is switched on once for a connection. */
         void sendOn(Link link) {
             begun = true;
-            var server = script == LuaScript.RENEW && announcesChanges() ? link.to(key) : null;
+            boolean renews = script == LuaScript.RENEW && arguments.length <= RENEWS_ONE;
+            var server = renews && announcesChanges() ? link.to(key) : null;
             boolean on = server != null && tracking.isOn(server);
             RedisFuture<?> switchedOn = server == null || on ? null : tracking.switchOn(server);
             if (switchedOn == null) {

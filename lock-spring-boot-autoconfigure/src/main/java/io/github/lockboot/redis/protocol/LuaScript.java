@@ -34,7 +34,6 @@ public final class LuaScript extends DefaultRedisScript<String> {
     public static final LuaScript KEEP = of("keep.lua");
     public static final LuaScript TRANSFER = of("transfer.lua");
     public static final LuaScript RENEW = of("renew.lua");
-    public static final LuaScript RENEW_PERMITS = of("renew-permits.lua");
     public static final LuaScript DOWNGRADE = of("downgrade.lua");
     public static final LuaScript CANCEL = of("cancel.lua");
     public static final LuaScript SHOW = of("show.lua");

@@ -174,17 +174,12 @@ public final class ScriptStore implements LockStore {
     }
 
     @Override
-    public CompletableFuture<Reply> renew(
-            String name, String id, long grantNumber, long ttlMillis, Consumer<Reply> late) {
-        return run(late, LuaScript.RENEW, name, id, grantNumber, ttlMillis);
-    }
-
-    @Override
-    public CompletableFuture<Reply> renewPermits(String name, List<Permit> permits, Consumer<Reply> late) {
-        Object[] others = permits.stream()
-                .flatMap(permit -> Stream.<Object>of(permit.id(), permit.grantNumber(), permit.ttlMillis()))
+    public CompletableFuture<Reply> renew(String name, List<Grant> grants, Consumer<Reply> late) {
+        Object[] arguments = grants.stream()
+                .flatMap(grant -> Stream.<Object>of(grant.id(), grant.grantNumber(), grant.ttlMillis()))
+                .skip(1)
                 .toArray();
-        return run(late, LuaScript.RENEW_PERMITS, name, permits.get(0).id(), others);
+        return run(late, LuaScript.RENEW, name, grants.get(0).id(), arguments);
     }
 
     @Override

@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongFunction;
 
 import io.github.lockboot.engine.LockRequest.Terms;
+import io.github.lockboot.engine.LockStore.Grant;
 import io.github.lockboot.engine.PatientStore;
 import io.github.lockboot.engine.Reply;
 import io.github.lockboot.fixture.Await;
@@ -128,8 +129,10 @@ public final class AcknowledgedSchedule implements AutoCloseable {
                 }
             } else if (random.nextInt(3) > 0) {
                 String id = holder;
-                isAcknowledged(
-                        "renew", id, ttl -> store.renew(NAME, id, stored(master).fence(), ttl, late -> {}));
+                isAcknowledged("renew", id, ttl -> {
+                    Grant grant = new Grant(id, stored(master).fence(), ttl);
+                    return store.renew(NAME, List.of(grant), late -> {});
+                });
             } else {
                 store.unlock(NAME, holder, stored(master).fence()).join();
                 see("release", holder);

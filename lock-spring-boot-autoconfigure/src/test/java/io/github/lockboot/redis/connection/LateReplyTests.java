@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 import io.github.lockboot.Actor;
 import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.engine.LockStore;
-import io.github.lockboot.engine.LockStore.Permit;
+import io.github.lockboot.engine.LockStore.Grant;
 import io.github.lockboot.engine.PatientStore;
 import io.github.lockboot.engine.Reply;
 import io.github.lockboot.engine.StoreFailure.NotAcknowledgedException;
@@ -92,7 +92,7 @@ class LateReplyTests {
     }
 
     private CompletableFuture<Reply> renew(String name, long fence, Consumer<Reply> lateReply) {
-        return store.renew(name, "id", fence, TTL_MILLIS, lateReply);
+        return store.renew(name, List.of(new Grant("id", fence, TTL_MILLIS)), lateReply);
     }
 
     private void letWritesWait() {
@@ -233,10 +233,10 @@ class LateReplyTests {
         Connections plain = connections;
         LockStore acknowledged = store;
         connect(true, AcknowledgedBy.NOTHING);
-        List<Permit> held = ids.stream()
+        List<Grant> held = ids.stream()
                 .map(id -> {
                     try {
-                        return new Permit(id, acquire(name, terms, id), TTL_MILLIS);
+                        return new Grant(id, acquire(name, terms, id), TTL_MILLIS);
                     } catch (Exception failure) {
                         throw new IllegalStateException(failure);
                     }
@@ -245,9 +245,7 @@ class LateReplyTests {
         ((ScriptStore) store).close();
         connections = plain;
         store = acknowledged;
-        CompletableFuture<Reply> renewal = held.size() == 1
-                ? renew(name, held.get(0).grantNumber(), late::add)
-                : store.renewPermits(name, held, late::add);
+        CompletableFuture<Reply> renewal = store.renew(name, held, late::add);
         Throwable failure = Actor.get(renewal.handle((reply, thrown) -> thrown));
         assertThat(Stream.iterate(failure, each -> each != null, Throwable::getCause))
                 .hasAtLeastOneElementOfType(NotAcknowledgedException.class);

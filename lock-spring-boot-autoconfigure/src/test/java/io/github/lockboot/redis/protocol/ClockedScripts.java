@@ -45,7 +45,6 @@ public final class ClockedScripts {
                 LuaScript.TRANSFER,
                 LuaScript.DOWNGRADE,
                 LuaScript.RENEW,
-                LuaScript.RENEW_PERMITS,
                 LuaScript.CANCEL)) {
             digests.put(script, (String) redis.command("SCRIPT", "LOAD", clocked(script.getScriptAsString())));
         }
@@ -95,14 +94,14 @@ public final class ClockedScripts {
     }
 
     /**
-     * What one of our scripts answered to the command of this number: the status word, then numbers and texts, or all
-     * replies after ALL.
+     * What one of our scripts answered to the command of this number: the status word, then numbers and texts; or one
+     * text with the replies for several ids.
      */
     public static List<Object> words(String number, @Nullable Object line) {
         ByteBuffer bytes = line == null ? null : ByteBuffer.wrap(((String) line).getBytes(StandardCharsets.ISO_8859_1));
         String answer = LuaScript.answerTo(number.getBytes(StandardCharsets.US_ASCII), bytes);
-        if (answer.startsWith("ALL ")) {
-            return List.of("ALL", answer.substring(4));
+        if (answer.matches("(RENEWED|NOT_HOLDER).*,.*")) {
+            return List.of(answer);
         }
         String[] words = answer.split(" ", -1);
         List<Object> reply = new ArrayList<>(List.of(words[0]));

@@ -5,6 +5,7 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 import io.github.lockboot.engine.LockStore;
 import io.github.lockboot.fixture.StoredLock;
@@ -196,14 +197,23 @@ public final class LockModel {
         return write(changes, "RENEWED", holder.until() - now(), (long) queue.size());
     }
 
-    public Outcome renew(String id, long renewed, long ttl) {
-        begin(id, null);
-        Holder holder = holder(id);
-        if (holder == null || renewed != holder.fence()) {
-            return end("NOT_HOLDER");
+    public Outcome renew(List<LockStore.Grant> grants) {
+        begin(grants.get(0).id(), null);
+        List<List<Object>> replies = new ArrayList<>();
+        for (LockStore.Grant grant : grants) {
+            Holder holder = holder(grant.id());
+            if (holder == null || grant.grantNumber() != holder.fence()) {
+                replies.add(List.of("NOT_HOLDER"));
+            } else {
+                extend(grant.id(), grant.ttlMillis());
+                replies.add(List.of("RENEWED", holder(grant.id()).until() - now(), (long) queue.size()));
+            }
         }
-        extend(id, ttl);
-        return end("RENEWED", holder(id).until() - now(), (long) queue.size());
+        return end(replies.size() == 1 ? replies.get(0).toArray() : new Object[] {
+            replies.stream()
+                    .map(words -> words.stream().map(Object::toString).collect(Collectors.joining(" ")))
+                    .collect(Collectors.joining(","))
+        });
     }
 
     public Outcome keep(String id, long kept, long stay) {
@@ -248,22 +258,6 @@ public final class LockModel {
             holders.set(holders.indexOf(holder), new Holder(toId, holder.kind(), holder.fence(), ttl, now() + ttl));
         }
         return endOwned(toId);
-    }
-
-    /** As {@link #renew} for each, at once. */
-    public Outcome renewPermits(List<LockStore.Permit> permits) {
-        begin(permits.get(0).id(), null);
-        List<String> replies = new ArrayList<>();
-        for (LockStore.Permit permit : permits) {
-            Holder holder = holder(permit.id());
-            if (holder == null || permit.grantNumber() != holder.fence()) {
-                replies.add("NOT_HOLDER");
-            } else {
-                extend(permit.id(), permit.ttlMillis());
-                replies.add("RENEWED " + (holder(permit.id()).until() - now()) + " " + queue.size());
-            }
-        }
-        return write(true, "ALL", String.join(",", replies));
     }
 
     public Outcome cancel(String id) {

@@ -41,7 +41,7 @@ record LockStep(Action action, int who, int next, long amount) {
         UNLOCK_WITH_NEXT(true),
         RENEW(true),
         RENEW_WITH_WRONG_TOKEN(true),
-        RENEW_PERMITS(true),
+        RENEW_SEVERAL(true),
         CANCEL(true),
         DOWNGRADE(true),
         KEEP(true),
@@ -104,7 +104,7 @@ record LockStep(Action action, int who, int next, long amount) {
             } else if (dice < 48) {
                 steps.add(new LockStep(Action.UNLOCK_WITH_NEXT, ownerOrWho, next, random.nextInt(65_536)));
             } else if (dice < 52) {
-                steps.add(new LockStep(Action.RENEW_PERMITS, who, 0, random.nextInt(8)));
+                steps.add(new LockStep(Action.RENEW_SEVERAL, who, 0, random.nextInt(8)));
             } else if (dice < 55) {
                 steps.add(new LockStep(Action.RENEW, ownerOrWho, 0, random.nextInt(4) == 0 ? 500 : 0));
             } else if (dice < 57) {

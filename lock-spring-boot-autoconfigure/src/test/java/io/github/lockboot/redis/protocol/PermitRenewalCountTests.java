@@ -10,7 +10,7 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 import io.github.lockboot.engine.LockRequest.Terms;
-import io.github.lockboot.engine.LockStore.Permit;
+import io.github.lockboot.engine.LockStore.Grant;
 import io.github.lockboot.engine.ManualTimer;
 import io.github.lockboot.engine.Reply;
 import io.github.lockboot.fixture.RedisProbe;
@@ -47,7 +47,7 @@ class PermitRenewalCountTests {
     static void start() {
         server = RedisServer.start();
         redis = server.probe();
-        for (LuaScript script : List.of(LuaScript.ACQUIRE, LuaScript.RENEW_PERMITS)) {
+        for (LuaScript script : List.of(LuaScript.ACQUIRE, LuaScript.RENEW)) {
             redis.command("SCRIPT", "LOAD", script.getScriptAsString());
         }
     }
@@ -89,16 +89,16 @@ class PermitRenewalCountTests {
 
     private Cost costOfRenewing(int permits) {
         redis.command("FLUSHALL");
-        List<Permit> held = new ArrayList<>();
+        List<Grant> held = new ArrayList<>();
         for (int i = 0; i < permits; i++) {
             String id = "0123456789abcdef0123456789abcdef-1000" + (100 + i) + ".0123456789abcdef";
             Reply.Granted owner = (Reply.Granted) store.acquire("k", id, Terms.limited(permits, TTL, true), true)
                     .join();
-            held.add(new Permit(id, owner.grantNumber(), TTL));
+            held.add(new Grant(id, owner.grantNumber(), TTL));
         }
         redis.command("CONFIG", "RESETSTAT");
         List<Reply> replies =
-                ((Reply.All) store.renewPermits("k", held, late -> {}).join()).replies();
+                ((Reply.All) store.renew("k", held, late -> {}).join()).replies();
         assertThat(replies).hasSize(permits).allMatch(Reply.Renewed.class::isInstance);
         var calls = redis.commandCalls();
         return new Cost(

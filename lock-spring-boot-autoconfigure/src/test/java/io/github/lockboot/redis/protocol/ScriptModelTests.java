@@ -98,10 +98,10 @@ class ScriptModelTests {
                 .containsKeys("unlock unswept GRANTED_NEXT", "unlock unswept QUEUED")
                 .containsKeys(
                         "as many as may hold",
-                        "ALL RENEWED",
-                        "ALL NOT_HOLDER",
-                        "ALL RENEWED NOT_HOLDER",
-                        "ALL NOT_HOLDER RENEWED");
+                        "several RENEWED",
+                        "several NOT_HOLDER",
+                        "several RENEWED NOT_HOLDER",
+                        "several NOT_HOLDER RENEWED");
     }
 
     /** Drops step after step as long as the rest still fails, until none can be spared. */
@@ -183,7 +183,7 @@ class ScriptModelTests {
                             id, model.fence() + step.amount() - 2, taker(id, step.next()), TTLS[(int) step.amount()]));
                 case RENEW_WITH_WRONG_TOKEN ->
                     call(renew(id, step.amount() == 0 ? 0 : model.fence() + step.amount(), ttl(id)));
-                case RENEW_PERMITS -> call(renewPermits(holders, id, (int) step.amount()));
+                case RENEW_SEVERAL -> call(renewSeveral(holders, id, (int) step.amount()));
                 case CANCEL -> call(cancel(id));
                 case DUPLICATE -> {
                     if (last != null) {
@@ -263,7 +263,7 @@ class ScriptModelTests {
             cover("downgrade " + status, call.script() == LuaScript.DOWNGRADE ? 1 : 0);
             cover("unlock " + status + " beside another", call.script() == LuaScript.UNLOCK ? holders.size() : 0);
             cover(status + " beside another", holders.size() - 1);
-            cover(status + " " + replies(seen), call.script() == LuaScript.RENEW_PERMITS ? 1 : 0);
+            cover("several " + replies(status), status.contains(",") ? 1 : 0);
             cover("token", status.equals("GRANTED") && seen.reply().size() > 4 ? 1 : 0);
             cover("as many as may hold", holders.size() == MOST_HOLDERS ? 1 : 0);
             cover("shared", holders.stream().anyMatch(holder -> holder.kind().isShared()) ? 1 : 0);
@@ -293,10 +293,9 @@ class ScriptModelTests {
             cover("taken before waiters", granted && !given && model.hasWaiters() ? 1 : 0);
         }
 
-        /** Which replies are in one to several questions. */
-        private static String replies(Seen seen) {
-            return Stream.of(
-                            seen.reply().get(seen.reply().size() - 1).toString().split(","))
+        /** Which replies are in one for several ids. */
+        private static String replies(String all) {
+            return Stream.of(all.split(","))
                     .map(reply -> reply.split(" ")[0])
                     .distinct()
                     .collect(Collectors.joining(" "));
@@ -439,7 +438,7 @@ class ScriptModelTests {
         }
 
         private Call renew(String id, long token, long ttl) {
-            return new Call(LuaScript.RENEW, arguments(id, 0, token, ttl), lock -> lock.renew(id, token, ttl));
+            return new Call(LuaScript.RENEW, arguments(id, 0, token, ttl), lock -> lock.renew(List.of(new LockStore.Grant(id, token, ttl))));
         }
 
         /**
@@ -447,25 +446,26 @@ class ScriptModelTests {
          *
          * @param wrong bits: the first has another fence; all ask for less than before; another id is asked for, too
          */
-        private Call renewPermits(List<LockModel.Holder> holders, String other, int wrong) {
-            List<LockStore.Permit> permits = new ArrayList<>();
+        private Call renewSeveral(List<LockModel.Holder> holders, String other, int wrong) {
+            List<LockStore.Grant> grants = new ArrayList<>();
             for (LockModel.Holder holder : holders) {
                 if (isKeptTwice(holder.id())) {
                     continue;
                 }
-                permits.add(new LockStore.Permit(
+                grants.add(new LockStore.Grant(
                         holder.id(),
-                        holder.fence() + (permits.isEmpty() ? wrong & 1 : 0),
+                        holder.fence() + (grants.isEmpty() ? wrong & 1 : 0),
                         ttl(holder.id()) - (wrong & 2) * 250));
             }
-            if ((wrong & 4) != 0 || permits.isEmpty()) {
+            if ((wrong & 4) != 0 || grants.isEmpty()) {
                 String id = isKeptTwice(other) ? id(0) : other;
-                permits.add(new LockStore.Permit(id, model.fence(), ttl(id)));
+                grants.add(new LockStore.Grant(id, model.fence(), ttl(id)));
             }
-            List<String> arguments = arguments(permits.get(0).id(), 0);
-            permits.forEach(
+            List<String> arguments = arguments(grants.get(0).id(), 0);
+            grants.forEach(
                     each -> arguments.addAll(List.of(each.id(), "" + each.grantNumber(), "" + each.ttlMillis())));
-            return new Call(LuaScript.RENEW_PERMITS, arguments, lock -> lock.renewPermits(permits));
+            arguments.remove(2);
+            return new Call(LuaScript.RENEW, arguments, lock -> lock.renew(grants));
         }
 
         /** No registry uses an id again, so scripts need not tell such holders apart. */

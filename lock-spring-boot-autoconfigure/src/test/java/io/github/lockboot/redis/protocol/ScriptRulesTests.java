@@ -104,7 +104,7 @@ class ScriptRulesTests {
         acquire("b-1", 3);
         micros += 10 * SECOND;
         Seen renewed = renewPermits("a-1", one, "a-2", other + 1, "c-1", other);
-        assertThat(renewed.reply()).containsExactly("ALL", "RENEWED " + TTL + " 0,NOT_HOLDER,NOT_HOLDER");
+        assertThat(renewed.reply()).containsExactly("RENEWED " + TTL + " 0,NOT_HOLDER,NOT_HOLDER");
         long now = micros / 1_000;
         assertThat(renewed.stored().lock().holders().stream().map(each -> each.until() - now))
                 .containsExactly((long) TTL, TTL - 10_000L, TTL - 10_000L);
@@ -116,14 +116,14 @@ class ScriptRulesTests {
         long other = (Long) acquire("a-2", 2).reply().get(1);
         call(LuaScript.UNLOCK, "a-1", one);
         assertThat(renewPermits("a-1", one, "a-2", other).reply())
-                .containsExactly("ALL", "NOT_HOLDER,RENEWED " + TTL + " 0");
+                .containsExactly("NOT_HOLDER,RENEWED " + TTL + " 0");
         long again = (Long) acquire("a-1", 2).reply().get(1);
-        assertThat(renewPermits("a-1", one).reply()).as("late").containsExactly("ALL", "NOT_HOLDER");
+        assertThat(renewPermits("a-1", one).reply()).as("late").containsExactly("NOT_HOLDER");
         call(LuaScript.UNLOCK, "a-1", again);
         call(LuaScript.UNLOCK, "a-2", other);
         redis.command("DEL", KEY);
         Seen late = renewPermits("a-1", one, "a-2", other);
-        assertThat(late.reply()).containsExactly("ALL", "NOT_HOLDER,NOT_HOLDER");
+        assertThat(late.reply()).containsExactly("NOT_HOLDER,NOT_HOLDER");
         assertThat(late.stored().text()).isEmpty();
     }
 
@@ -135,15 +135,14 @@ class ScriptRulesTests {
         micros -= 100;
         assertThat(renewPermits("a-1", one, "a-2", other)).as("twice").isEqualTo(once);
         List<String> arguments = new ArrayList<>(List.of(
-                "",
-                LockModel.settings("lock:client:", 1_000, MOST_HOLDERS),
                 "a-1",
+                LockModel.settings("lock:client:", 1_000, MOST_HOLDERS),
                 "" + one,
                 "1000",
                 "a-2",
                 "" + other,
                 "1"));
-        Seen shorter = scripts.run(LuaScript.RENEW_PERMITS, KEY, arguments, micros);
+        Seen shorter = scripts.run(LuaScript.RENEW, KEY, arguments, micros);
         assertThat(shorter.stored().text()).isEqualTo(once.stored().text());
     }
 
@@ -303,7 +302,7 @@ class ScriptRulesTests {
         for (int i = 0; i < idsAndFences.length; i += 2) {
             arguments.addAll(List.of(idsAndFences[i], idsAndFences[i + 1], TTL));
         }
-        return call(LuaScript.RENEW_PERMITS, "", arguments.toArray());
+        return call(LuaScript.RENEW, (String) arguments.remove(0), arguments.toArray());
     }
 
     private static List<String> holders(Seen seen) {
