@@ -58,7 +58,7 @@ Shared == -1
 Kinds == {Exclusive} \union Permits \union IF Reading THEN {Shared} ELSE {}
 IsLimited(kind) == kind > 0
 
-Commands == {"acquire", "unlock", "renew", "cancel", "downgrade", "transfer"}
+Commands == {"acquire", "unlock", "renew", "downgrade", "transfer"}
 
 \* One number here, another for each id, kind or lease in a trace: Trace.tla defines them anew.
 TtlOf(id) == Ttl
@@ -164,8 +164,8 @@ Acquire(m) ==
     IN IF m.queues \/ IsHolder(t, m.id) THEN OwnerOrQueued(t, m.id, TtlOf(m.id), m.age)
        ELSE Answered(t, [k |-> "busy", id |-> m.id])
 
-\* What a reader tells as its last token says nothing: it used that of another. An exclusive holder tells it even after its
-\* lease, if no script has looked since then and nobody waits.
+\* Ends an id, also in the queue. What a reader tells as its last token says nothing: it used that of another. An exclusive
+\* holder tells it even after its lease, if no script has looked since then and nobody waits.
 Unlock(m) ==
     LET late == m.next = None /\ r.queue = <<>> /\ \E h \in r.holders : h.id = m.id /\ h.kind = Exclusive
         s == IF late THEN State ELSE TLCEval(Settled(None))
@@ -174,7 +174,8 @@ Unlock(m) ==
         t == [s EXCEPT !.holders = IF Mutant = "unlock-all" THEN {} ELSE @ \ mine,
                        !.out = {o \in @ : \A h \in mine : o.id # h.id}]
         u == IF \A h \in mine : h.kind = Shared THEN t ELSE [t EXCEPT !.fence = last, !.token = last]
-    IN IF mine = {} THEN s
+        left == [s EXCEPT !.queue = SelectSeq(@, LAMBDA w : w.id # m.id)]
+    IN IF mine = {} THEN IF Mutant = "leave-admits-nobody" THEN left ELSE Admit(left, None)
        ELSE IF m.next = None THEN Admit(u, None)
        ELSE LET v == Admit(Enqueued(u, m.next, m.kind), m.next)
             IN OwnerOrQueued(v, m.next, IF IsHolder(v, m.next) THEN Holder(v, m.next).left ELSE 0, m.age)
@@ -227,20 +228,12 @@ Transfer(m) ==
        THEN OwnerOrQueued(t, m.id, taken.left, m.age)
        ELSE Answered(s, [k |-> "gone", id |-> m.id])
 
-Cancel(m) ==
-    LET s == TLCEval(Settled(None))
-        t == [s EXCEPT !.queue = SelectSeq(@, LAMBDA w : w.id # m.id)]
-    IN
-    IF IsHolder(s, m.id) THEN Admit(Without(s, m.id), None)
-    ELSE IF Mutant = "leave-admits-nobody" THEN t ELSE Admit(t, None)
-
 \* Pushes are sent last.
 Ran(m) ==
     LET s == TLCEval(CASE m.k = "acquire" -> Acquire(m)
                        [] m.k = "unlock" -> Unlock(m)
                        [] m.k = "renew" -> Renew(m)
                        [] m.k = "renew-permits" -> RenewPermits(m)
-                       [] m.k = "cancel" -> Cancel(m)
                        [] m.k = "downgrade" -> Downgrade(m)
                        [] m.k = "transfer" -> Transfer(m))
     IN [s EXCEPT !.out = {IF o.k = "push" THEN [o EXCEPT !.others = AreQueued(s)] ELSE o : o \in @}]
@@ -288,10 +281,10 @@ AcquireCommand(id, kind, queues) == [k |-> "acquire", id |-> id, kind |-> kind, 
 UnlockNextCommand(id, last, next, kind) ==
     [k |-> "unlock", id |-> id, last |-> last, next |-> next, kind |-> kind, age |-> 0]
 UnlockCommand(id, last) == UnlockNextCommand(id, last, None, Exclusive)
-CancelCommand(id) == [k |-> "cancel", id |-> id]
+CancelCommand(id) == UnlockCommand(id, 0)
 TransferCommand(id, hold) == [k |-> "transfer", id |-> id, from |-> hold.id, tok |-> hold.tok, age |-> 0]
 
-\* An id that has ended is ended again: by unlock once it was granted, else by cancel.
+\* An id that has ended is ended again, which tells the last token once it was granted.
 EndCommand(c, id) ==
     IF id[2] \in cl[c].granted /\ Mutant # "cancel-after-hold" THEN UnlockCommand(id, cl[c].top) ELSE CancelCommand(id)
 
@@ -517,7 +510,7 @@ Lose(m) ==
 
 \* Whether it matters when it was sent.
 IsDated(m) == CASE m.k = "unlock" -> m.next # None
-                [] m.k \in {"busy", "push", "cancel", "notowner", "gone"} -> FALSE
+                [] m.k \in {"busy", "push", "notowner", "gone"} -> FALSE
                 [] OTHER -> m.id = Id(m.id[1]) /\ (IsWaiting(m.id[1]) \/ IsHeld(m.id[1]))
 
 \* Time passes: n in Redis, by[c] on the clock of a client.
@@ -616,7 +609,7 @@ TokensGrow ==
 \* A lease that has not run out ends only by a command of its own id, or that gives its grant to another id.
 OnlyItsOwnIdEndsALease ==
     [][\A h \in r.holders : h.left > 0 /\ ~IsHolder(r', h.id)
-        => \E m \in net : \/ m.k \in {"unlock", "cancel"} /\ m.id = h.id
+        => \E m \in net : \/ m.k = "unlock" /\ m.id = h.id
                           \/ /\ m.k = "transfer" /\ m.from = h.id /\ m.tok = h.fence
                              /\ \E g \in r'.holders : g.id = m.id /\ g.fence = h.fence]_vars
 

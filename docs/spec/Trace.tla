@@ -60,10 +60,6 @@ TakesOver == Is("take over") /\ TakeOver(Line.c) /\ cl'[Line.c].kind = Line.kind
 
 Polls == Is("poll") /\ IsCurrent(Line.id) /\ Poll(Owner(Line.id)) /\ Asks(Owner(Line.id))
 
-\* Sent once more, or for an id that showed up alive after it had ended.
-Cancels == Is("cancel") /\ \/ IsCurrent(Line.id) /\ Leave(Owner(Line.id))
-                           \/ CancelCommand(Line.id) \in net /\ Stays
-
 Ends(m) == m.k = "unlock" /\ m.id = Line.id
 
 \* The last token is told, or the one before the first if no thread has had the hold; that of a reader says nothing.
@@ -72,7 +68,7 @@ ToldLast(c) == cl[c].kind = Shared \/ Line.last = cl[c].last \/ (Line.last = cl[
 Unlocks == Is("unlock") /\
     \/ /\ IsCurrent(Line.id) /\ Release(Owner(Line.id))
        /\ ToldLast(Owner(Line.id))
-    \/ /\ IsCurrent(Line.id) /\ cl[Owner(Line.id)].takes # {} /\ Leave(Owner(Line.id))
+    \/ /\ IsCurrent(Line.id) /\ Leave(Owner(Line.id))
        /\ UnlockCommand(Line.id, Line.last) \in net'
     \/ /\ \/ Line.id[2] \in cl[Owner(Line.id)].granted /\ IsOver(Owner(Line.id), Line.id)
           \/ \E m \in net : Ends(m) /\ (m.last <= Line.last + 1 \/ m.last = cl[Owner(Line.id)].top \/ Line.last = 0)
@@ -113,7 +109,7 @@ IsStored ==
 
 IsCommand(m) ==
     /\ m.k = Line.command.k /\ m.id = Line.command.id
-    /\ IF m.k = "cancel" THEN TRUE ELSE m.age = Line.command.age
+    /\ m.age = Line.command.age
     /\ CASE m.k = "acquire" -> m.kind = Line.command.kind /\ m.queues = Line.command.queues
          [] m.k = "renew" -> m.tok = Line.command.tok
          [] m.k = "transfer" -> m.from = Line.command.from /\ m.tok = Line.command.tok
@@ -208,7 +204,7 @@ TraceNext ==
        /\ Passes \/ Begins \/ TakesOver \/ Polls \/ UnlocksWithNext
     \/ HandsOver /\ AsksNothing
     \/ /\ AsksNothing /\ UNCHANGED given
-       /\ \/ Cancels \/ Unlocks \/ Renews \/ Downgrades \/ PassesOn \/ Joins \/ Parts \/ Crashes \/ Runs \/ Forgets
+       /\ \/ Unlocks \/ Renews \/ Downgrades \/ PassesOn \/ Joins \/ Parts \/ Crashes \/ Runs \/ Forgets
           \/ Receives \/ Pushed \/ Hinted \/ Owns \/ IsUsable \/ OwnsNoMore \/ IsGone \/ IsHeardOfNoMore
 
 TraceSpec == TraceInit /\ [][TraceNext]_<<vars, t, i, quiet>>

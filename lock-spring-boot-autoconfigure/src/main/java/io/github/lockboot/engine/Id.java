@@ -573,19 +573,18 @@ final class Id {
 
         private CompletableFuture<Reply> release(LockStore store, String name) {
             Id id = id();
-            Id next = next();
+            Id queued = next();
             long kept = id.keptFor(sentAt.nanos());
-            if (next != null) {
-                return store.unlock(name, id.text, id.lastToken(), next.text, next.terms);
+            LockStore.Next next = null;
+            if (queued != null) {
+                next = new LockStore.Next.Queued(queued.text, queued.terms);
             } else if (id.leftTo != null) {
                 return store.transfer(name, id.text, id.grantNumber, id.leftTo.id(), id.terms.ttlMillis());
             } else if (kept > 0) {
                 // Both clocks cut off what is less than a millisecond.
-                return store.keep(name, id.text, id.grantNumber, TimeUnit.NANOSECONDS.toMillis(kept) + 2);
+                next = new LockStore.Next.Kept(id.grantNumber, TimeUnit.NANOSECONDS.toMillis(kept) + 2);
             }
-            return id.wasHeld() || id.transfer != null
-                    ? store.unlock(name, id.text, id.lastToken())
-                    : store.cancel(name, id.text);
+            return store.release(name, id.text, id.lastToken(), next);
         }
     }
 

@@ -206,7 +206,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
                 .thenCompose(Function.identity())
                 .thenCompose(none -> renewed)
                 // Once more, because a hold does not tell why its release was not answered.
-                .thenCompose(none -> store.unlock(hold.name(), id, hold.fencingToken()));
+                .thenCompose(none -> store.release(hold.name(), id, hold.fencingToken(), null));
     }
 
     /** @param registry whose locks these are */

@@ -98,24 +98,28 @@ public interface LockStore {
      */
     CompletableFuture<Reply> acquire(String name, String id, Terms terms, boolean enqueue);
 
-    /**
-     * Releases the lock, and grants it to the first waiters that may hold it now. {@code GRANTED_NEXT}, or
-     * {@code RELEASED} if there are none, or {@code NOT_HOLDER}.
-     */
-    CompletableFuture<Reply> unlock(String name, String id, long lastToken);
+    /** What a release does besides, in the same step. */
+    sealed interface Next {
+
+        /** Before the release, it queues the next id, on the same or other terms. */
+        record Queued(String id, Terms terms) implements Next {}
+
+        /**
+         * The lock stays taken for the given time, whatever the lease was, without an id that any command could renew
+         * or release; by readers, as one holder until the latest of their times. An id with another grant number stays
+         * as it is.
+         */
+        record Kept(long grantNumber, long millis) implements Next {}
+    }
 
     /**
-     * Queues the next id, on the same or other terms, and releases the lock. {@code GRANTED} or {@code QUEUED} for the
-     * next id, or {@code NOT_HOLDER}.
+     * Ends an id: it releases the lock, which is granted to the first waiters that may hold it now, or leaves the
+     * queue. {@code GRANTED_NEXT}, or {@code RELEASED} if there are none; {@code GRANTED} or {@code QUEUED} for a next
+     * id; {@code KEPT}; or {@code NOT_HOLDER}, also if it was in the queue.
+     *
+     * @param lastToken the last token used under the id; 0 if none was
      */
-    CompletableFuture<Reply> unlock(String name, String id, long lastToken, String nextId, Terms nextTerms);
-
-    /**
-     * Ends the hold of the grant with this number. The lock stays taken for the given time, whatever the lease was,
-     * without an id that any command could renew or release; by readers, as one holder until the latest of their times.
-     * {@code KEPT} or {@code NOT_HOLDER}.
-     */
-    CompletableFuture<Reply> keep(String name, String id, long grantNumber, long millis);
+    CompletableFuture<Reply> release(String name, String id, long lastToken, @Nullable Next next);
 
     /**
      * Gives the hold of the grant with this number to another id, with a new lease, also a shorter one; if that has it
@@ -141,9 +145,6 @@ public interface LockStore {
      * @param late gets the reply if it comes after the future has failed; a reply is as true then
      */
     CompletableFuture<Reply> renew(String name, List<Grant> grants, Consumer<Reply> late);
-
-    /** Leaves the queue, or releases the lock. {@code LEFT}, {@code GIVEN_AWAY} or {@code UNKNOWN}. */
-    CompletableFuture<Reply> cancel(String name, String id);
 
     /** Changes nothing. {@code SHOWN}. */
     CompletableFuture<Reply> show(String name);

@@ -21,20 +21,14 @@ public sealed interface Reply {
         GRANTED_NEXT,
         /** The hold has ended, and the lock stays taken for a time. */
         KEPT,
-        /** The id does not hold the lock: its lease has ended, or the request is an old one. */
+        /** The id does not hold the lock: it was never granted, its lease has ended, or the request is an old one. */
         NOT_HOLDER,
-        /** The id was in the queue. */
-        LEFT,
-        /** The id had the lock, which is free now, or was granted to waiters. */
-        GIVEN_AWAY,
-        /** The id was neither in the queue nor the holder. */
-        UNKNOWN,
         /** The message was published. */
         PUBLISHED
     }
 
     /**
-     * The id has the lock: the caller's after {@code acquire}, the next one after {@code unlock}.
+     * The id has the lock: the caller's after {@code acquire}, the next one after {@code release}.
      *
      * @param grantNumber by which the store knows the grant; it only grows
      * @param token the fencing token: that number or, for a reader, the last token of a holder before the readers

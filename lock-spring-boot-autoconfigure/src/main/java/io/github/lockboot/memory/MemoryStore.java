@@ -107,36 +107,21 @@ final class MemoryStore implements LockStore {
     }
 
     @Override
-    public CompletableFuture<Reply> unlock(String name, String id, long lastToken) {
-        return askAsHolder(
-                name,
-                id,
-                (state, holder) ->
-                        state.release(holder, lastToken) > 0 ? Reply.Plain.GRANTED_NEXT : Reply.Plain.RELEASED);
-    }
-
-    @Override
-    public CompletableFuture<Reply> unlock(String name, String id, long lastToken, String nextId, Terms nextTerms) {
-        return askAsHolder(name, id, (state, holder) -> {
-            if (state.holderOf(nextId) == null) {
-                state.queue.putIfAbsent(nextId, nextTerms);
+    public CompletableFuture<Reply> release(String name, String id, long lastToken, @Nullable Next next) {
+        return ask(name, state -> {
+            Holder holder = state.holderOf(id);
+            if (state.queue.remove(id) != null) {
+                state.admit();
             }
-            state.release(holder, lastToken);
-            Holder next = state.holderOf(nextId);
-            if (next != null) {
-                next.extend(nextTerms.ttlMillis());
+            if (holder == null || next instanceof Next.Kept kept && holder.grantNumber != kept.grantNumber()) {
+                return Reply.Plain.NOT_HOLDER;
+            } else if (next instanceof Next.Kept kept) {
+                return state.keep(holder, kept.millis());
+            } else if (next instanceof Next.Queued queued) {
+                return state.release(holder, lastToken, queued);
             }
-            return state.answerTo(nextId);
+            return state.release(holder, lastToken) > 0 ? Reply.Plain.GRANTED_NEXT : Reply.Plain.RELEASED;
         });
-    }
-
-    @Override
-    public CompletableFuture<Reply> keep(String name, String id, long grantNumber, long millis) {
-        return askAsHolder(
-                name,
-                id,
-                (state, holder) ->
-                        holder.grantNumber == grantNumber ? state.keep(holder, millis) : Reply.Plain.NOT_HOLDER);
     }
 
     @Override
@@ -176,19 +161,6 @@ final class MemoryStore implements LockStore {
         return ask(name, state -> {
             List<Reply> replies = grants.stream().map(state::renew).toList();
             return replies.size() > 1 ? new Reply.All(replies) : replies.get(0);
-        });
-    }
-
-    @Override
-    public CompletableFuture<Reply> cancel(String name, String id) {
-        return ask(name, state -> {
-            Holder holder = state.holderOf(id);
-            if (holder != null) {
-                state.expire(holder);
-            }
-            boolean left = state.queue.remove(id) != null;
-            state.admit();
-            return holder != null ? Reply.Plain.GIVEN_AWAY : left ? Reply.Plain.LEFT : Reply.Plain.UNKNOWN;
         });
     }
 
@@ -264,15 +236,15 @@ final class MemoryStore implements LockStore {
      * @return whether it ended any
      */
     boolean revoke(String name, String reason, @Nullable String spared) {
-        List<String> held = answer(
+        List<Reply.Holder> held = answer(
                 name,
                 state -> state.holders.stream()
-                        .map(holder -> holder.id)
-                        .filter(id -> !isOf(spared, id))
+                        .filter(holder -> !isOf(spared, holder.id))
+                        .map(this::shown)
                         .toList());
-        held.forEach(id -> {
-            engines.forEach(engine -> engine.revoke(id, reason));
-            cancel(name, id);
+        held.forEach(holder -> {
+            engines.forEach(engine -> engine.revoke(holder.id(), reason));
+            release(name, holder.id(), holder.lastToken(), null);
         });
         return !held.isEmpty();
     }
@@ -360,6 +332,19 @@ final class MemoryStore implements LockStore {
         int release(Holder holder, long lastToken) {
             end(holder, lastToken);
             return admit();
+        }
+
+        /** Ends a hold once the next id is queued. */
+        Reply release(Holder holder, long lastToken, Next.Queued queued) {
+            if (holderOf(queued.id()) == null) {
+                queue.putIfAbsent(queued.id(), queued.terms());
+            }
+            release(holder, lastToken);
+            Holder next = holderOf(queued.id());
+            if (next != null) {
+                next.extend(queued.terms().ttlMillis());
+            }
+            return answerTo(queued.id());
         }
 
         private void end(Holder holder, long lastToken) {

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
@@ -152,7 +153,8 @@ public final class RedisLockInspector {
                 // First: another may have the lock before Redis has answered. It may then be the holder's registry that
                 // ends it.
                 boolean here = LockEngine.revokeInProcess(holderId, FORCED);
-                Reply reply = engine.get().answer(name, store.get().unlock(name, holderId, holder.lastToken()));
+                CompletableFuture<Reply> released = store.get().release(name, holderId, holder.lastToken(), null);
+                Reply reply = engine.get().answer(name, released);
                 return here || reply != Reply.Plain.NOT_HOLDER;
             }
         }

@@ -53,7 +53,6 @@ class LockRuntimeHintsTests {
                 "unlock-last",
                 "unlock",
                 "renew",
-                "cancel",
                 "downgrade",
                 "show",
                 "publish",

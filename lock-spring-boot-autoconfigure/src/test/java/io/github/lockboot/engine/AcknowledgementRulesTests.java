@@ -55,7 +55,7 @@ class AcknowledgementRulesTests {
         fail(scripted.next("acquire"));
         isUnavailable(first);
         isUnavailable(second);
-        scripted.next("cancel").answer(Reply.Plain.GIVEN_AWAY);
+        scripted.next("unlock").answer(Reply.Plain.RELEASED);
         assertThat(scripted.engine.inUse()).isZero();
     }
 
@@ -80,7 +80,7 @@ class AcknowledgementRulesTests {
         scripted.push(acquire.id(), 101, CLAIM, 0);
         fail(scripted.next("acquire"));
         isUnavailable(future);
-        scripted.next("cancel").answer(Reply.Plain.GIVEN_AWAY);
+        scripted.next("unlock").answer(Reply.Plain.RELEASED);
         assertThat(scripted.engine.inUse()).isZero();
     }
 
@@ -156,7 +156,7 @@ class AcknowledgementRulesTests {
         future.cancel(false);
         scripted.nothingIsSent();
         acquire.answer(GRANTED);
-        scripted.next("cancel").answer(Reply.Plain.GIVEN_AWAY);
+        scripted.next("unlock").answer(Reply.Plain.RELEASED);
         assertThat(scripted.engine.inUse()).isZero();
     }
 

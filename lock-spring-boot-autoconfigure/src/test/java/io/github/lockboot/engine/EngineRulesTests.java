@@ -562,9 +562,9 @@ class EngineRulesTests {
             scripted.timer.tick(seconds(1));
             assertThat(future).as("before the answer to cancel").isDone();
             assertThat(future.handle((lease, failure) -> failure).join()).isInstanceOf(LockNotAcquiredException.class);
-            Sent cancel = scripted.next("cancel");
+            Sent cancel = scripted.next("unlock");
             assertThat(cancel.id()).isEqualTo(acquire.id());
-            cancel.answer(Reply.Plain.GIVEN_AWAY);
+            cancel.answer(Reply.Plain.RELEASED);
             assertThat(scripted.engine.inUse()).isZero();
         }
 
@@ -575,9 +575,9 @@ class EngineRulesTests {
             future.cancel(false);
             scripted.nothingIsSent();
             acquire.answer(new Reply.Granted(100, 30_000, 0));
-            Sent cancel = scripted.next("cancel");
+            Sent cancel = scripted.next("unlock");
             assertThat(cancel.id()).isEqualTo(acquire.id());
-            cancel.answer(Reply.Plain.GIVEN_AWAY);
+            cancel.answer(Reply.Plain.RELEASED);
             assertThat(scripted.engine.inUse()).isZero();
         }
 
@@ -624,7 +624,7 @@ class EngineRulesTests {
                 assertThat(each.handle((lease, failure) -> failure).join())
                         .isInstanceOf(LockUnavailableException.class);
             }
-            scripted.next("cancel").answer(Reply.Plain.UNKNOWN);
+            scripted.next("unlock").answer(Reply.Plain.NOT_HOLDER);
             assertThat(scripted.engine.inUse()).isZero();
         }
 
@@ -648,7 +648,7 @@ class EngineRulesTests {
             scripted.timer.tick(seconds(0.1));
             scripted.next("acquire").reply().completeExceptionally(new NotConnectedException("no connection", null));
             assertThat(future).isCompletedExceptionally();
-            assertThat(scripted.next("cancel").id()).isEqualTo(refused.id());
+            assertThat(scripted.next("unlock").id()).isEqualTo(refused.id());
         }
 
         @Test
@@ -656,7 +656,7 @@ class EngineRulesTests {
             CompletableFuture<Lease> once = scripted.acquire(Duration.ZERO);
             scripted.next("acquire").fail("READONLY You can't write against a read only replica.");
             assertThat(once.handle((lease, failure) -> failure).join()).isInstanceOf(LockUnavailableException.class);
-            scripted.next("cancel").answer(Reply.Plain.GIVEN_AWAY);
+            scripted.next("unlock").answer(Reply.Plain.RELEASED);
             assertThat(scripted.engine.inUse()).isZero();
         }
 
@@ -687,7 +687,7 @@ class EngineRulesTests {
             Throwable failure = future.handle((lease, thrown) -> thrown).getNow(null);
             assertThat(failure).isInstanceOf(LockUnavailableException.class);
             assertThat(failure.getCause()).hasMessageStartingWith("LOADING");
-            scripted.next("cancel").answer(Reply.Plain.UNKNOWN);
+            scripted.next("unlock").answer(Reply.Plain.NOT_HOLDER);
             assertThat(scripted.engine.inUse()).isZero();
         }
 
@@ -734,7 +734,7 @@ class EngineRulesTests {
             scripted.next("acquire").fail("timed out");
             assertThat(failureOf(first)).isInstanceOf(LockUnavailableException.class);
             assertThat(failureOf(once)).isInstanceOf(LockUnavailableException.class);
-            scripted.next("cancel").answer(Reply.Plain.UNKNOWN);
+            scripted.next("unlock").answer(Reply.Plain.NOT_HOLDER);
             scripted.nothingIsSent();
             assertThat(scripted.engine.inUse()).isZero();
         }
@@ -804,7 +804,7 @@ class EngineRulesTests {
             assertThat(future).isNotDone();
             acquire.answer(new Reply.Queued(1, 100, 30_000));
             assertThat(future.handle((lease, failure) -> failure).join()).isInstanceOf(LockNotAcquiredException.class);
-            scripted.next("cancel");
+            scripted.next("unlock");
         }
     }
 
@@ -1029,7 +1029,7 @@ class EngineRulesTests {
             Sent acquire = queuedAt(1, 100);
             CompletableFuture<Lease> other = scripted.acquire(LONG);
             gone.cancel(false);
-            assertThat(scripted.next("cancel").id()).isEqualTo(acquire.id());
+            assertThat(scripted.next("unlock").id()).isEqualTo(acquire.id());
             Sent again = queuedAt(1, 100);
             assertThat(again.argument(2)).isEqualTo(String.valueOf(TTL.toMillis()));
             scripted.push(again.id(), 101, seconds(6), 0);
@@ -1045,7 +1045,7 @@ class EngineRulesTests {
             other.cancel(false);
             scripted.nothingIsSent();
             unlock.answer(new Reply.Granted(500, 10_000, 0));
-            scripted.next("cancel").answer(Reply.Plain.GIVEN_AWAY);
+            scripted.next("unlock").answer(Reply.Plain.RELEASED);
             scripted.nothingIsSent();
             assertThat(scripted.engine.inUse()).isZero();
         }
@@ -1062,9 +1062,9 @@ class EngineRulesTests {
             assertThat(again.id()).isEqualTo(unlock.id());
             scripted.nothingIsSent();
             again.answer(Reply.Plain.NOT_HOLDER);
-            Sent cancel = scripted.next("cancel");
+            Sent cancel = scripted.next("unlock");
             assertThat(cancel.id()).isEqualTo(unlock.argument(3));
-            cancel.answer(Reply.Plain.UNKNOWN);
+            cancel.answer(Reply.Plain.NOT_HOLDER);
             scripted.nothingIsSent();
             assertThat(scripted.engine.inUse()).isZero();
         }

@@ -72,7 +72,7 @@ class HoldRulesTests {
     private void giveUp(Actor.Step step) throws Exception {
         scripted.next("acquire").answer(new Reply.Queued(1, 100, TTL.toMillis()));
         step.run();
-        scripted.next("cancel").answer(Reply.Plain.LEFT);
+        scripted.next("unlock").answer(Reply.Plain.NOT_HOLDER);
         scripted.nothingIsSent();
         assertThat(scripted.engine.inUse()).isZero();
     }
@@ -123,8 +123,8 @@ class HoldRulesTests {
 
     private Sent keep(Duration left) {
         Sent keep = scripted.next("keep");
-        assertThat(keep.argument(2)).as("the number of the grant").isEqualTo("100");
-        assertThat(Long.parseLong(keep.argument(3))).as("ms").isBetween(left.toMillis(), left.toMillis() + 2);
+        assertThat(keep.argument(5)).as("the number of the grant").isEqualTo("100");
+        assertThat(Long.parseLong(keep.argument(4))).as("ms").isBetween(left.toMillis(), left.toMillis() + 2);
         return keep;
     }
 

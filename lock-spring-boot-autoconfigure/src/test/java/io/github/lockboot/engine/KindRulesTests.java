@@ -263,7 +263,7 @@ class KindRulesTests {
             acquire.answer(new Reply.Queued(1, 200, 30_000));
             assertThat(release(first)).isCompleted();
             assertThat(waiting.join().fencingToken()).isEqualTo(101);
-            assertThat(scripted.next("cancel").id())
+            assertThat(scripted.next("unlock").id())
                     .as("its own is not needed any more")
                     .isEqualTo(acquire.id());
             scripted.nothingIsSent();
@@ -326,7 +326,7 @@ class KindRulesTests {
             }
             release(holder);
             assertThat(next).isCompleted();
-            scripted.next("cancel").answer(Reply.Plain.LEFT);
+            scripted.next("unlock").answer(Reply.Plain.NOT_HOLDER);
             CompletableFuture<Lease> later = scripted.acquire(TWO, LONG);
             scripted.next("acquire").answer(new Reply.Queued(1, 200, 30_000));
             release(next);
@@ -355,7 +355,7 @@ class KindRulesTests {
                 scripted.next("acquire").answer(new Reply.Queued(1, 300, 30_000));
                 release(holder);
                 assertThat(next.join().fencingToken()).isEqualTo(100 + i);
-                scripted.next("cancel");
+                scripted.next("unlock");
                 holder = next;
             }
             scripted.acquire(TWO, LONG);
@@ -419,9 +419,9 @@ class KindRulesTests {
             Sent second = scripted.next("acquire");
             other.cancel(true);
             second.answer(owner(164, 0, 164));
-            Sent cancelled = scripted.next("cancel");
+            Sent cancelled = scripted.next("unlock");
             assertThat(cancelled.id()).isEqualTo(second.id());
-            cancelled.answer(Reply.Plain.GIVEN_AWAY);
+            cancelled.answer(Reply.Plain.RELEASED);
             release(one);
             scripted.next("unlock").answer(Reply.Plain.RELEASED);
             assertThat(scripted.engine.inUse()).isZero();

@@ -294,7 +294,7 @@ class LingerRulesTests {
                     if (sent.script().equals("renew")) {
                         sent.fail("no answer");
                     } else {
-                        sent.answer(Reply.Plain.UNKNOWN); // it is asked to forget the id
+                        sent.answer(Reply.Plain.NOT_HOLDER); // it is asked to forget the id
                     }
                 }
             }

@@ -32,11 +32,9 @@ public final class ScriptedEngine {
     static final Map<LuaScript, String> SCRIPTS = Map.of(
             LuaScript.ACQUIRE, "acquire",
             LuaScript.UNLOCK, "unlock",
-            LuaScript.KEEP, "keep",
             LuaScript.TRANSFER, "transfer",
             LuaScript.DOWNGRADE, "downgrade",
             LuaScript.RENEW, "renew",
-            LuaScript.CANCEL, "cancel",
             LuaScript.SHOW, "show");
 
     private final Deque<Sent> sent = new ArrayDeque<>();
@@ -79,8 +77,10 @@ public final class ScriptedEngine {
     /** A command that the test has not answered yet. */
     public record Sent(Call call, CompletableFuture<Reply> reply, Consumer<Reply> late) {
 
+        /** It is called keep if the lock stays taken after a release. */
         public String script() {
-            return SCRIPTS.get(call.script());
+            boolean keeps = call.script() == LuaScript.UNLOCK && call.arguments().length > 3 && argument(3).isEmpty();
+            return keeps ? "keep" : SCRIPTS.get(call.script());
         }
 
         public String id() {

@@ -352,7 +352,7 @@ class SeveralRulesTests {
         List<CompletableFuture<Lease>> attempts = attempts("a");
         nextAttempt("a").fail("LOADING Redis is loading the dataset in memory");
         assertFailed(attempts.get(0), LockNotAcquiredException.class);
-        next("cancel", "a").answer(Reply.Plain.UNKNOWN);
+        next("unlock", "a").answer(Reply.Plain.NOT_HOLDER);
         allIsOver();
         assertThat(listener.told).isEmpty();
     }
@@ -456,7 +456,7 @@ class SeveralRulesTests {
             awaitCommands(caller, 2);
             nextAttempt("a").fail("Redis did not answer in time");
             next("acquire", "b").answer(GRANTED);
-            next("cancel", "a").answer(Reply.Plain.GIVEN_AWAY);
+            next("unlock", "a").answer(Reply.Plain.RELEASED);
             awaitCommands(caller, 1);
             next("unlock", "b").answer(Reply.Plain.RELEASED);
             assertThatExceptionOfType(LockUnavailableException.class)
@@ -503,7 +503,7 @@ class SeveralRulesTests {
                     .withCauseInstanceOf(InterruptedException.class)
                     .satisfies(failure -> assertThat(failure.getLockName()).isEqualTo("b"));
             late.answer(GRANTED);
-            next("cancel", "b").answer(Reply.Plain.GIVEN_AWAY);
+            next("unlock", "b").answer(Reply.Plain.RELEASED);
         }
         allIsOver();
     }

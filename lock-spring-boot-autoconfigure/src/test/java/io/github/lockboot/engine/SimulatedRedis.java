@@ -177,7 +177,7 @@ final class SimulatedRedis {
         LuaScript script = call.script();
         List<Object> reply = script == LuaScript.ACQUIRE
                 ? List.of("BUSY", (until - micros()) / 1_000)
-                : List.of(script == LuaScript.CANCEL ? "UNKNOWN" : "NOT_HOLDER");
+                : List.of("NOT_HOLDER");
         return new LockModel.Outcome(reply, List.of());
     }
 
@@ -195,19 +195,18 @@ final class SimulatedRedis {
             String whose = flaw == Flaw.ANYBODY_UNLOCKS && !holders.isEmpty()
                     ? holders.get(0).id()
                     : id;
-            return call.arguments().length < 4
-                    ? lock.unlock(whose, number(call, 2), null, Kind.EXCLUSIVE, 0)
+            if (call.arguments().length < 4) {
+                return lock.unlock(whose, number(call, 2), null, Kind.EXCLUSIVE, 0);
+            }
+            return argument(call, 3).isEmpty()
+                    ? lock.keep(id, number(call, 5), number(call, 4))
                     : lock.unlock(whose, number(call, 2), argument(call, 3), kind(call, 5), number(call, 4));
-        } else if (script == LuaScript.KEEP) {
-            return lock.keep(id, number(call, 2), number(call, 3));
         } else if (script == LuaScript.TRANSFER) {
             return lock.transfer(argument(call, 2), number(call, 3), id, number(call, 4));
         } else if (script == LuaScript.DOWNGRADE) {
             return lock.downgrade(id, number(call, 2), number(call, 3));
         } else if (script == LuaScript.RENEW) {
             return lock.renew(grants(call));
-        } else if (script == LuaScript.CANCEL) {
-            return lock.cancel(id);
         }
         throw new IllegalArgumentException("no model of " + describe(call));
     }

@@ -11,6 +11,7 @@ import java.util.stream.Collectors;
 
 import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.engine.LockStore;
+import io.github.lockboot.engine.LockStore.Next;
 import io.github.lockboot.engine.ManualTimer;
 import io.github.lockboot.engine.Reply;
 import io.github.lockboot.redis.protocol.Kind;
@@ -79,13 +80,16 @@ class MemoryStoreTests {
                             model.renew(List.of(new LockStore.Grant(id, modelFence, TTL))),
                             store.renew(NAME, List.of(new LockStore.Grant(id, fence, TTL)), late -> {}));
                 case 6 -> {
-                    same(model.cancel(any), store.cancel(NAME, any));
+                    long last = modelFence(any) == 0 ? 0 : used;
+                    same(
+                            model.unlock(any, modelFence(any) + last, null, Kind.EXCLUSIVE, 0),
+                            store.release(NAME, any, fence(any) + last, null));
                     known.remove(any);
                 }
                 case 7, 8 -> {
                     if (same(
                             model.unlock(id, modelFence + used, null, Kind.EXCLUSIVE, 0),
-                            store.unlock(NAME, id, fence + used))) {
+                            store.release(NAME, id, fence + used, null))) {
                         known.remove(id);
                     }
                 }
@@ -93,7 +97,7 @@ class MemoryStoreTests {
                 case 11 -> transfer(id, random);
                 case 12 -> {
                     long stay = 1 + random.nextInt(2 * (int) TTL);
-                    if (same(model.keep(id, modelFence, stay), store.keep(NAME, id, fence, stay))) {
+                    if (same(model.keep(id, modelFence, stay), store.release(NAME, id, 0, new Next.Kept(fence, stay)))) {
                         known.remove(id);
                         fences.put(KEPT + id, Map.of(modelFence, fence));
                     }
@@ -104,10 +108,10 @@ class MemoryStoreTests {
                             store.downgrade(NAME, id, fence, fence + used));
                 default -> {
                     String next = newId();
+                    Next queued = new Next.Queued(next, kind(next).terms(TTL, true));
                     if (same(
                             model.unlock(id, modelFence + used, next, kind(next), TTL),
-                            store.unlock(
-                                    NAME, id, fence + used, next, kind(next).terms(TTL, true)))) {
+                            store.release(NAME, id, fence + used, queued))) {
                         known.remove(id);
                         known.add(next);
                     }
@@ -240,7 +244,7 @@ class MemoryStoreTests {
         Reply.Granted second = (Reply.Granted) store.acquire(NAME, "session-2", Terms.exclusive(TTL, true), true)
                 .join();
         assertThat(second.grantNumber()).isGreaterThanOrEqualTo(first.grantNumber() + 65_536);
-        store.unlock(NAME, "session-2", second.grantNumber() + 7);
+        store.release(NAME, "session-2", second.grantNumber() + 7, null);
         Reply.Granted third = (Reply.Granted) store.acquire(NAME, "session-3", Terms.exclusive(TTL, true), true)
                 .join();
         assertThat(third.grantNumber()).isGreaterThan(second.grantNumber() + 7);
@@ -255,7 +259,7 @@ class MemoryStoreTests {
         assertThat(reader.token()).isEqualTo(writer.grantNumber() + 7).isLessThan(reader.grantNumber());
         assertThat(acquired("session-1", Kind.SHARED).token()).isEqualTo(reader.token());
         for (int id = 1; id <= 3; id++) {
-            store.unlock(NAME, "session-" + id, 0);
+            store.release(NAME, "session-" + id, 0, null);
         }
         Reply.Granted permit = acquired("session-4", Kind.limitedTo(2));
         Reply.Granted other = acquired("session-5", Kind.limitedTo(2));
@@ -282,7 +286,7 @@ class MemoryStoreTests {
     void aNameThatIsNotUsedIsForgotten() {
         for (int i = 0; i < 1_000; i++) {
             store.acquire("released " + i, "session-1", Terms.exclusive(TTL, true), true);
-            store.unlock("released " + i, "session-1", 0);
+            store.release("released " + i, "session-1", 0, null);
             store.acquire("expired " + i, "session-2", Terms.exclusive(TTL, true), true);
             store.show("free " + i);
         }

@@ -54,7 +54,7 @@ class RedisLockInspectorTests {
         scripted.next("acquire").answer(new Reply.Queued(1, 99, ScriptedEngine.TTL.toMillis()));
         assertThat(inspector.inUse()).isPositive();
         waiting.cancel(false);
-        scripted.next("cancel").answer(Reply.Plain.LEFT);
+        scripted.next("unlock").answer(Reply.Plain.NOT_HOLDER);
         assertThat(inspector.inUse()).isZero();
     }
 }

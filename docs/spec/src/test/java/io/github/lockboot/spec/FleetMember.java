@@ -36,8 +36,7 @@ final class FleetMember {
             "unlock", LuaScript.UNLOCK,
             "renew", LuaScript.RENEW,
             "downgrade", LuaScript.DOWNGRADE,
-            "transfer", LuaScript.TRANSFER,
-            "cancel", LuaScript.CANCEL);
+            "transfer", LuaScript.TRANSFER);
 
     /**
      * What is taken of a lock, whose name ends with a number: it exclusively (0), as a reader (1), limited to 2 or 3.

@@ -183,8 +183,8 @@ final class RedisTrace {
         for (StoredLock.Waiter waiter : before.queue()) {
             long ago = run.end() / 1_000 - waiter.seen();
             boolean itself = run.words.get(4).equals(waiter.id())
-                    && (script.equals("cancel")
-                            || script.equals("unlock") && ago < patience); // granted and released at once
+                    && script.equals("unlock")
+                    && (run.words.get(6).equals("0") || ago < patience); // left, or granted and released at once
             if (!itself && !has(after, waiter.id())) {
                 dropped.add(id(waiter.id()));
                 unseen = Math.min(unseen, ago);
@@ -368,7 +368,6 @@ final class RedisTrace {
                 command.put("tok", number(words.get(3)));
                 ttl(words.get(0), words.get(4));
             }
-            case "cancel" -> {}
             default -> throw new IllegalArgumentException(script);
         }
         return command;

@@ -125,8 +125,7 @@ class RedisTraceTests {
                         "renew",
                         "renew-permits",
                         "downgrade",
-                        "transfer",
-                        "cancel")
+                        "transfer")
                 .containsKeys("gone surely");
     }
 

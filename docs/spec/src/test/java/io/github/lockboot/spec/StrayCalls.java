@@ -61,7 +61,7 @@ final class StrayCalls {
             int to = KINDS.length + random.nextInt(IDS - KINDS.length);
             run(LuaScript.TRANSFER, key, id(to), id, fence, ttl(to));
         } else {
-            run(LuaScript.CANCEL, key, id);
+            run(LuaScript.UNLOCK, key, id, 0);
         }
     }
 

@@ -63,7 +63,13 @@ final class Trace {
     }
 
     private record Command(
-            String script, Id id, List<String> words, int session, long sentAt, Map<String, Object> fixed) {}
+            String script, Id id, List<String> words, int session, long sentAt, Map<String, Object> fixed) {
+
+        /** Whether it ends an id under which no token was used, perhaps in the queue. */
+        boolean leaves() {
+            return script.equals("unlock") && words.get(3).equals("0");
+        }
+    }
 
     private record Run(Command command, List<String> reply, String id) {}
 
@@ -319,9 +325,6 @@ final class Trace {
                 add("unlock", "id", id.value(), "last", fence(last));
                 rest(id);
             }
-        } else if (script.equals("cancel")) {
-            add("cancel", "id", id.value());
-            rest(id);
         } else if (script.equals("renew")) {
             fixed.put("tok", fence(words.get(3)));
             add("renew", "id", id.value(), "tok", fence(words.get(3)));
@@ -435,7 +438,7 @@ final class Trace {
             boolean stays = after.queue().stream().anyMatch(each -> each.id().equals(waiter.id()))
                     || after.holders().stream().anyMatch(each -> each.id().equals(waiter.id()));
             boolean itself = command.words.get(2).equals(waiter.id())
-                    && (command.script.equals("cancel")
+                    && (command.leaves()
                             || now - waiter.seen() < PATIENCE); // granted and released at once
             if (!stays && !itself) {
                 dropped.add(ids.get(waiter.id()).value());

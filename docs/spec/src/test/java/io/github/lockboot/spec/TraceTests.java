@@ -69,7 +69,6 @@ class TraceTests {
             "run acquire, reply busy",
             "run acquire, reply owner",
             "run acquire, reply queued",
-            "run cancel, reply none",
             "run downgrade, reply none",
             "run downgrade, reply notowner",
             "run renew, reply notowner",
@@ -83,7 +82,6 @@ class TraceTests {
 
     private static final List<String> STEPS = List.of(
             "begin",
-            "cancel",
             "crash",
             "downgrade",
             "forget",

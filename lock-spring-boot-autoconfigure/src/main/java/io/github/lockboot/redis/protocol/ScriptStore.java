@@ -140,13 +140,14 @@ public final class ScriptStore implements LockStore {
     }
 
     @Override
-    public CompletableFuture<Reply> unlock(String name, String id, long lastToken) {
+    public CompletableFuture<Reply> release(String name, String id, long lastToken, @Nullable Next next) {
+        if (next instanceof Next.Queued queued) {
+            Terms terms = queued.terms();
+            return run(LuaScript.UNLOCK, name, id, lastToken, queued.id(), terms.ttlMillis(), kindOf(terms));
+        } else if (next instanceof Next.Kept kept) {
+            return run(LuaScript.UNLOCK, name, id, lastToken, "", kept.millis(), kept.grantNumber());
+        }
         return run(LuaScript.UNLOCK, name, id, lastToken);
-    }
-
-    @Override
-    public CompletableFuture<Reply> unlock(String name, String id, long lastToken, String nextId, Terms nextTerms) {
-        return run(LuaScript.UNLOCK, name, id, lastToken, nextId, nextTerms.ttlMillis(), kindOf(nextTerms));
     }
 
     /** The kind as scripts store it. */
@@ -164,11 +165,6 @@ public final class ScriptStore implements LockStore {
     }
 
     @Override
-    public CompletableFuture<Reply> keep(String name, String id, long grantNumber, long millis) {
-        return run(LuaScript.KEEP, name, id, grantNumber, millis);
-    }
-
-    @Override
     public CompletableFuture<Reply> transfer(String name, String id, long grantNumber, String toId, long ttlMillis) {
         return run(LuaScript.TRANSFER, name, toId, id, grantNumber, ttlMillis);
     }
@@ -180,11 +176,6 @@ public final class ScriptStore implements LockStore {
                 .skip(1)
                 .toArray();
         return run(late, LuaScript.RENEW, name, grants.get(0).id(), arguments);
-    }
-
-    @Override
-    public CompletableFuture<Reply> cancel(String name, String id) {
-        return run(LuaScript.CANCEL, name, id);
     }
 
     @Override

@@ -125,7 +125,7 @@ public final class AcknowledgedSchedule implements AutoCloseable {
                 if (isAcknowledged("grant", id, ttl -> store.acquire(NAME, id, Terms.exclusive(ttl, true), false))) {
                     holder = id;
                 } else {
-                    store.cancel(NAME, id).join();
+                    store.release(NAME, id, 0, null).join();
                 }
             } else if (random.nextInt(3) > 0) {
                 String id = holder;
@@ -134,7 +134,7 @@ public final class AcknowledgedSchedule implements AutoCloseable {
                     return store.renew(NAME, List.of(grant), late -> {});
                 });
             } else {
-                store.unlock(NAME, holder, stored(master).fence()).join();
+                store.release(NAME, holder, stored(master).fence(), null).join();
                 see("release", holder);
                 holder = null;
             }

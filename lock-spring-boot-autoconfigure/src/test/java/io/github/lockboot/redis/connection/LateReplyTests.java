@@ -168,14 +168,14 @@ class LateReplyTests {
     @Test
     void aReleaseIsNotTakenForDoneByTheReplyToAnother() throws Exception {
         connect(true, AcknowledgedBy.NOTHING);
-        Actor.get(store.unlock("another", "id", 1)); // so that Redis knows the script
+        Actor.get(store.release("another", "id", 1, null)); // so that Redis knows the script
         long awaited = acquire("awaited", EXCLUSIVE, "id");
         long alone = acquire("alone", EXCLUSIVE, "id");
         assertThat(Actor.get(store.acquire("awaited", "next", EXCLUSIVE, true))).isInstanceOf(Reply.Queued.class);
         letWritesWait();
         long before = proxy.requestBytes();
-        CompletableFuture<Reply> first = store.unlock("awaited", "id", awaited);
-        CompletableFuture<Reply> second = store.unlock("alone", "id", alone);
+        CompletableFuture<Reply> first = store.release("awaited", "id", awaited, null);
+        CompletableFuture<Reply> second = store.release("alone", "id", alone, null);
         Actor.await("they are sent", () -> proxy.requestBytes() - before > 2L * SCRIPT_BYTES);
         proxy.swapReplies();
         goOn();
@@ -185,8 +185,8 @@ class LateReplyTests {
                 .withCauseInstanceOf(ForeignReplyException.class);
         assertThat(second).succeedsWithin(Duration.ofSeconds(30)).isEqualTo(Reply.Plain.NOT_HOLDER);
         awaitUsable();
-        assertThat(Actor.get(store.unlock("awaited", "id", awaited))).isEqualTo(Reply.Plain.NOT_HOLDER);
-        assertThat(Actor.get(store.unlock("awaited", "next", 1))).isEqualTo(Reply.Plain.RELEASED);
+        assertThat(Actor.get(store.release("awaited", "id", awaited, null))).isEqualTo(Reply.Plain.NOT_HOLDER);
+        assertThat(Actor.get(store.release("awaited", "next", 1, null))).isEqualTo(Reply.Plain.RELEASED);
     }
 
     @Test
@@ -199,9 +199,9 @@ class LateReplyTests {
         proxy.cut();
         goOn();
         awaitUsable();
-        Actor.get(store.unlock("a", "id", fence));
+        Actor.get(store.release("a", "id", fence, null));
         probe.command("CONFIG", "RESETSTAT");
-        Actor.get(store.unlock("a", "id", fence));
+        Actor.get(store.release("a", "id", fence, null));
         assertThat(probe.commandCalls()).containsEntry("evalsha", 1L);
         assertThat(late).isEmpty();
     }

@@ -49,7 +49,7 @@ import static org.mockito.Mockito.when;
 class LettuceScriptsTests {
 
     private static final Map<LuaScript, String> SCRIPTS =
-            Map.of(LuaScript.UNLOCK, "unlock", LuaScript.CANCEL, "cancel");
+            Map.of(LuaScript.UNLOCK, "unlock", LuaScript.SHOW, "show");
 
     private final StatefulConnection<byte[], byte[]> connection = mock(StatefulConnection.class);
     private final AbstractRedisAsyncCommands<byte[], byte[]> commands = mock(AbstractRedisAsyncCommands.class);
@@ -146,7 +146,7 @@ class LettuceScriptsTests {
         scripts.run(reply -> {}, LuaScript.UNLOCK, "lock:a", new byte[0]);
         when(connection.isOpen()).thenReturn(true);
         scripts.run(reply -> {}, LuaScript.UNLOCK, "lock:b", new byte[0]);
-        scripts.run(reply -> {}, LuaScript.CANCEL, "lock:a", new byte[0]);
+        scripts.run(reply -> {}, LuaScript.SHOW, "lock:a", new byte[0]);
         assertThat(sent()).containsExactly("unlock lock:b");
         timer.tick(Duration.ofSeconds(1));
         assertThat(sent()).containsExactly("unlock lock:a", "cancel lock:a");
@@ -165,7 +165,7 @@ class LettuceScriptsTests {
         }
         clearInvocations(commands);
         when(connection.isOpen()).thenReturn(true);
-        scripts.run(reply -> {}, LuaScript.CANCEL, "lock:a", new byte[0]);
+        scripts.run(reply -> {}, LuaScript.SHOW, "lock:a", new byte[0]);
         assertThat(sent()).containsExactly("cancel lock:a");
     }
 

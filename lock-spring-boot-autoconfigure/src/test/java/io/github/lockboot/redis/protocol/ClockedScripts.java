@@ -41,11 +41,9 @@ public final class ClockedScripts {
         for (LuaScript script : List.of(
                 LuaScript.ACQUIRE,
                 LuaScript.UNLOCK,
-                LuaScript.KEEP,
                 LuaScript.TRANSFER,
                 LuaScript.DOWNGRADE,
-                LuaScript.RENEW,
-                LuaScript.CANCEL)) {
+                LuaScript.RENEW)) {
             digests.put(script, (String) redis.command("SCRIPT", "LOAD", clocked(script.getScriptAsString())));
         }
     }

@@ -72,7 +72,7 @@ class DeadWaiterScriptTests extends OnClockedScripts {
             return true;
         }
         turn(1_000);
-        return call(LuaScript.CANCEL, caller).reply().get(0).equals("GIVEN_AWAY");
+        return !call(LuaScript.UNLOCK, caller, 0).reply().get(0).equals("NOT_HOLDER");
     }
 
     @ParameterizedTest(name = "{0} dead")

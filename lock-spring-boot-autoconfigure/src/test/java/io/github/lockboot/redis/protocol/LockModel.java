@@ -165,6 +165,7 @@ public final class LockModel {
         } else {
             begin(id, null);
         }
+        leaveQueue(id);
         if (!isHolder(id)) {
             return end("NOT_HOLDER");
         }
@@ -180,6 +181,12 @@ public final class LockModel {
             return end(queue.size() == waiters ? "RELEASED" : "GRANTED_NEXT");
         }
         return isHolder(next) ? endOwned(next) : endTaken("QUEUED", (long) position(next), fence);
+    }
+
+    private void leaveQueue(String id) {
+        if (queue.removeIf(waiter -> waiter.id().equals(id))) {
+            admit(null);
+        }
     }
 
     public Outcome downgrade(String id, long downgraded, long lastToken) {
@@ -218,6 +225,7 @@ public final class LockModel {
 
     public Outcome keep(String id, long kept, long stay) {
         begin(id, null);
+        leaveQueue(id);
         Holder holder = holder(id);
         if (holder == null || kept != holder.fence()) {
             return end("NOT_HOLDER");
@@ -258,17 +266,6 @@ public final class LockModel {
             holders.set(holders.indexOf(holder), new Holder(toId, holder.kind(), holder.fence(), ttl, now() + ttl));
         }
         return endOwned(toId);
-    }
-
-    public Outcome cancel(String id) {
-        begin(id, null);
-        if (isHolder(id)) {
-            giveAway(id, null);
-            return end("GIVEN_AWAY");
-        }
-        boolean left = queue.removeIf(waiter -> waiter.id().equals(id));
-        admit(null);
-        return end(left ? "LEFT" : "UNKNOWN");
     }
 
     /** Turns the clock, back too; the key may expire on the way. */

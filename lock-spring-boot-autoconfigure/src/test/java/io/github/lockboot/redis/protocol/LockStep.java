@@ -42,7 +42,7 @@ record LockStep(Action action, int who, int next, long amount) {
         RENEW(true),
         RENEW_WITH_WRONG_TOKEN(true),
         RENEW_SEVERAL(true),
-        CANCEL(true),
+        LEAVE(true),
         DOWNGRADE(true),
         KEEP(true),
         KEEP_WITH_WRONG_TOKEN(true),
@@ -110,7 +110,7 @@ record LockStep(Action action, int who, int next, long amount) {
             } else if (dice < 57) {
                 steps.add(new LockStep(Action.RENEW_WITH_WRONG_TOKEN, ownerOrWho, 0, random.nextInt(3) - 1));
             } else if (dice < 63) {
-                steps.add(new LockStep(Action.CANCEL, random.nextBoolean() ? who : ownerOrWho, 0, 0));
+                steps.add(new LockStep(Action.LEAVE, random.nextBoolean() ? who : ownerOrWho, 0, 0));
             } else if (dice < 69) {
                 steps.add(new LockStep(Action.DUPLICATE, 0, 0, 0));
             } else if (dice < 73) {

@@ -62,9 +62,8 @@ class MessageFuzzTests {
             "GRANTED_NEXT",
             "NOT_HOLDER",
             "RENEWED 30000 1",
-            "LEFT",
-            "GIVEN_AWAY",
-            "UNKNOWN",
+            "KEPT",
+            "NOT_HOLDER,RENEWED 30000 1",
             "SHOWN 29999 7 2 7 30000 1800000000000 -1 a-1 6 1000 1800000000000 2 b-1 [1,\"7\"]"
         };
         Fuzz.times(150_000, "replies parsed", fuzz -> {

@@ -35,9 +35,9 @@ class ScriptFaultTests {
     private static final String CHANNELS = "lock:client:";
     private static final String REFUSED = "(?s).*(permission|can't run).*";
     private static final long LARGEST_EXACT = 1L << 53;
-    private static final Set<String> REFUSALS = Set.of("BUSY", "NOT_HOLDER", "UNKNOWN");
+    private static final Set<String> REFUSALS = Set.of("BUSY", "NOT_HOLDER");
     private static final Set<String> REPLIES = Set.of(
-            "GRANTED", "QUEUED", "RELEASED", "GRANTED_NEXT", "RENEWED", "KEPT", "LEFT", "GIVEN_AWAY", "SHOWN");
+            "GRANTED", "QUEUED", "RELEASED", "GRANTED_NEXT", "RENEWED", "KEPT", "SHOWN");
 
     private RedisServer server;
     private RedisProbe redis;
@@ -60,9 +60,9 @@ class ScriptFaultTests {
         fillMemory();
         assertThat(renew(KEY, "a-1", token).get(0)).isEqualTo("RENEWED");
         assertThat(unlock(KEY, "a-1", token, "a-2").get(0)).isEqualTo("QUEUED");
-        assertThat(cancel(KEY, "c-1")).containsExactly("LEFT");
+        assertThat(unlock(KEY, "c-1", 0, "")).containsExactly("NOT_HOLDER");
         assertThat(unlock(KEY, "b-1", token, "")).containsExactly("GRANTED_NEXT");
-        assertThat(cancel(KEY, "a-2")).containsExactly("GIVEN_AWAY");
+        assertThat(unlock(KEY, "a-2", 0, "")).containsExactly("RELEASED");
         assertThat(redis.command("EXISTS", KEY)).isEqualTo(0L);
     }
 
@@ -214,7 +214,7 @@ class ScriptFaultTests {
             assertThat(renew(KEY, "a-1", 1)).containsExactly("NOT_HOLDER");
             assertThat(renewPermits("a-1", 1, "b-1", 7)).containsExactly("NOT_HOLDER,NOT_HOLDER");
             assertThat(unlock(KEY, "a-1", 1, "a-2")).containsExactly("NOT_HOLDER");
-            assertThat(cancel(KEY, "a-1")).containsExactly("UNKNOWN");
+            assertThat(keep(KEY, "a-1", 7)).containsExactly("NOT_HOLDER");
             assertThat(run(LuaScript.DOWNGRADE, KEY, "a-1", 1, 1)).containsExactly("NOT_HOLDER");
             assertThat(isForeign()).isTrue();
             assertThat(dump()).as(String.join(" ", stranger)).isEqualTo(before);
@@ -252,8 +252,7 @@ class ScriptFaultTests {
                     () -> run(LuaScript.RENEW, key, "a-1", other, 30_000, "a-2", other, 30_000));
             assertRefusedByReplica(() -> unlock(key, "a-1", other, ""));
             assertRefusedByReplica(() -> unlock(key, "a-1", other, "a-2"));
-            assertRefusedByReplica(() -> cancel(key, "a-1"));
-            assertRefusedByReplica(() -> run(LuaScript.KEEP, key, "a-1", other, 1_000));
+            assertRefusedByReplica(() -> keep(key, "a-1", other));
             assertRefusedByReplica(() -> run(LuaScript.DOWNGRADE, key, "a-1", other, other));
             assertRefusedByReplica(() -> run(LuaScript.TRANSFER, key, "a-2", "a-1", other, 30_000));
         }
@@ -314,7 +313,7 @@ class ScriptFaultTests {
         StoredLock.exclusive(1, 7, "z-1", 30_000, 1).withQueue(0, queue).storeAt(redis, KEY);
         assertThat(acquire(KEY, "a-1", false).get(0)).isEqualTo("BUSY");
         assertThat(StoredLock.at(redis, KEY).owner()).isEqualTo("s0-1");
-        assertThat(cancel(KEY, "s0-1")).containsExactly("GIVEN_AWAY");
+        assertThat(unlock(KEY, "s0-1", 0, "")).containsExactly("GRANTED_NEXT");
         assertThat(StoredLock.at(redis, KEY).owner()).isEqualTo("s1-1");
     }
 
@@ -395,7 +394,7 @@ class ScriptFaultTests {
         String id = List.of("a-1", "b-1", "z-1").get(random.nextInt(3));
         return switch (random.nextInt(12)) {
             case 10 -> run(LuaScript.TRANSFER, KEY, "b-2", id, random.nextInt(10), 7);
-            case 9 -> run(LuaScript.KEEP, KEY, id, random.nextInt(10), 7);
+            case 9 -> keep(KEY, id, random.nextInt(10));
             case 8 -> renewPermits(id, 7, "z-1", random.nextInt(10));
             case 7 -> run(LuaScript.DOWNGRADE, KEY, id, random.nextInt(10), 0);
             case 6 -> run(LuaScript.ACQUIRE, KEY, id, 30_000, random.nextInt(4) - 1, 1);
@@ -403,7 +402,7 @@ class ScriptFaultTests {
             case 0 -> acquire(KEY, id, random.nextBoolean());
             case 1 -> unlock(KEY, id, random.nextInt(10), random.nextBoolean() ? "" : "b-1".equals(id) ? "b-2" : "b-1");
             case 2 -> renew(KEY, id, 7);
-            case 3 -> cancel(KEY, id);
+            case 3 -> unlock(KEY, id, 0, "");
             case 4 -> run(LuaScript.SHOW, KEY, "");
             default -> acquire(KEY, id, true);
         };
@@ -573,8 +572,8 @@ class ScriptFaultTests {
         return run(LuaScript.RENEW, KEY, id, token, 30_000, other, otherToken, 30_000);
     }
 
-    private List<Object> cancel(String key, String id) {
-        return run(LuaScript.CANCEL, key, id);
+    private List<Object> keep(String key, String id, long token) {
+        return run(LuaScript.UNLOCK, key, id, 0, "", 7, token);
     }
 
     private List<Object> run(LuaScript script, String key, Object... arguments) {
@@ -590,11 +589,9 @@ class ScriptFaultTests {
         return List.of(
                 LuaScript.ACQUIRE,
                 LuaScript.UNLOCK,
-                LuaScript.KEEP,
                 LuaScript.TRANSFER,
                 LuaScript.DOWNGRADE,
                 LuaScript.RENEW,
-                LuaScript.CANCEL,
                 LuaScript.SHOW);
     }
 }

@@ -18,9 +18,8 @@ final class ScriptInvariants {
     private static final long LOCAL_TOKENS = 65_536;
     private static final long PERMIT_TOKENS = 64;
 
-    private static final Set<LuaScript> ENDS = Set.of(LuaScript.UNLOCK, LuaScript.CANCEL, LuaScript.KEEP);
-
-    private static final Set<String> REFUSALS = Set.of("NOT_HOLDER", "UNKNOWN", "BUSY");
+    /** After these nothing is known of tokens. */
+    private static final Set<String> REFUSALS = Set.of("NOT_HOLDER", "KEPT", "BUSY");
 
     /** A holder as it is stored. */
     private record Holder(String id, int permits, long fence) {
@@ -67,9 +66,6 @@ final class ScriptInvariants {
         if (!REFUSALS.contains(status)) {
             tokensUsed(script, arguments);
         }
-        if (status.equals("GIVEN_AWAY") && isExclusive(arguments.get(0))) {
-            mayBeUsed = newest;
-        }
         List<Holder> after = holdersIn(stored.lock());
         boolean transfers = script == LuaScript.TRANSFER;
         granted(after, transfers ? arguments.get(0) : "", transfers ? arguments.get(2) : "");
@@ -87,12 +83,12 @@ final class ScriptInvariants {
         assertThat(last).isNotNull();
         String status = (String) last.reply().get(0);
         assertThat(withoutLastSeen(seen)).as("state after a duplicate").isEqualTo(withoutLastSeen(last));
-        if (!ENDS.contains(script)) {
+        if (script != LuaScript.UNLOCK) {
             assertThat(seen.reply()).as("reply to a duplicate").isEqualTo(last.reply());
         } else {
             assertThat(seen.reply())
                     .as("reply to a duplicate, after %s", status)
-                    .isEqualTo(List.of(script == LuaScript.CANCEL ? "UNKNOWN" : "NOT_HOLDER"));
+                    .isEqualTo(List.of("NOT_HOLDER"));
         }
     }
 

@@ -84,7 +84,7 @@ class ScriptModelTests {
                 .as("what the sequences reach")
                 .containsKeys("GRANTED", "BUSY", "QUEUED", "RELEASED", "GRANTED_NEXT", "NOT_HOLDER", "unlock GRANTED")
                 .containsKeys("passed over by GRANTED", "passed over by RELEASED", "message to one passed over before")
-                .containsKeys("RENEWED", "LEFT", "GIVEN_AWAY", "UNKNOWN", "skipped", "grace")
+                .containsKeys("RENEWED", "left", "left and admitted", "skipped", "grace")
                 .containsKeys("expired", "message", "messages", "token", "downgrade RENEWED", "shared", "limited")
                 .containsKeys(
                         "given",
@@ -184,14 +184,14 @@ class ScriptModelTests {
                 case RENEW_WITH_WRONG_TOKEN ->
                     call(renew(id, step.amount() == 0 ? 0 : model.fence() + step.amount(), ttl(id)));
                 case RENEW_SEVERAL -> call(renewSeveral(holders, id, (int) step.amount()));
-                case CANCEL -> call(cancel(id));
+                case LEAVE -> call(unlock(id, 0, null));
                 case DUPLICATE -> {
                     if (last != null) {
                         duplicate(last);
                     }
                     return;
                 }
-                case LATE -> call(calls.isEmpty() ? cancel(id) : calls.get((int) step.amount() % calls.size()));
+                case LATE -> call(calls.isEmpty() ? unlock(id, 0, null) : calls.get((int) step.amount() % calls.size()));
                 case FORWARD -> turn(step.amount());
                 case BACK -> turn(-step.amount());
                 case CROWD_ARRIVES -> {
@@ -256,10 +256,18 @@ class ScriptModelTests {
             if (call.script() == LuaScript.TRANSFER) {
                 coverTransfer(call, status, had);
             }
-            cover("keep " + status, call.script() == LuaScript.KEEP ? 1 : 0);
-            cover(
-                    "keep message",
-                    call.script() == LuaScript.KEEP ? seen.messages().size() : 0);
+            boolean keeps = call.script() == LuaScript.UNLOCK
+                    && call.arguments().size() > 3
+                    && call.arguments().get(3).isEmpty();
+            cover("keep " + status, keeps ? 1 : 0);
+            cover("keep message", keeps ? seen.messages().size() : 0);
+            boolean left = call.script() == LuaScript.UNLOCK
+                    && status.equals("NOT_HOLDER")
+                    && before.queue().stream()
+                            .anyMatch(waiter ->
+                                    waiter.id().equals(call.arguments().get(0)));
+            cover("left", left ? 1 : 0);
+            cover("left and admitted", left ? seen.messages().size() : 0);
             cover("downgrade " + status, call.script() == LuaScript.DOWNGRADE ? 1 : 0);
             cover("unlock " + status + " beside another", call.script() == LuaScript.UNLOCK ? holders.size() : 0);
             cover(status + " beside another", holders.size() - 1);
@@ -326,7 +334,7 @@ class ScriptModelTests {
             } else {
                 assertThat(seen.reply().get(seen.reply().size() - 1).toString())
                         .as("reply")
-                        .matches("NOT_HOLDER(,NOT_HOLDER)*|UNKNOWN");
+                        .matches("NOT_HOLDER(,NOT_HOLDER)*");
             }
             assertThat(stored.text()).as("a stranger's key").isEqualTo("stranger");
             assertThat(stored.ttl()).as("its TTL").matches(ttl -> ttl == -1 || ttl > FOREIGN_MILLIS / 2);
@@ -413,7 +421,8 @@ class ScriptModelTests {
         }
 
         private Call keep(String id, long fence, long stay) {
-            return new Call(LuaScript.KEEP, arguments(id, 0, fence, stay), lock -> lock.keep(id, fence, stay));
+            List<String> arguments = arguments(id, 0, 0, "", stay, fence);
+            return new Call(LuaScript.UNLOCK, arguments, lock -> lock.keep(id, fence, stay));
         }
 
         /**
@@ -474,10 +483,6 @@ class ScriptModelTests {
                             .filter(holder -> holder.id().equals(id))
                             .count()
                     > 1;
-        }
-
-        private Call cancel(String id) {
-            return new Call(LuaScript.CANCEL, arguments(id, 0), lock -> lock.cancel(id));
         }
 
         private List<String> arguments(String id, int most, Object... more) {

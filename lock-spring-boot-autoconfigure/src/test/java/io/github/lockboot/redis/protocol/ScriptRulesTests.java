@@ -53,8 +53,8 @@ class ScriptRulesTests {
         acquire("a-1", SHARED);
         acquire("b-1", EXCLUSIVE);
         acquire("c-1", SHARED);
-        Seen left = call(LuaScript.CANCEL, "b-1");
-        assertThat(left.reply()).containsExactly("LEFT");
+        Seen left = call(LuaScript.UNLOCK, "b-1", 0);
+        assertThat(left.reply()).containsExactly("NOT_HOLDER");
         assertThat(holders(left)).containsExactly("a-1", "c-1");
         assertThat(left.messages()).singleElement().asString().startsWith("lock:client:c c-1 ");
     }
@@ -240,10 +240,10 @@ class ScriptRulesTests {
     void readersThatKeepTheLockAreOneHolderUntilTheLatestOfTheirTimes() {
         for (int i = 1; i <= 5; i++) {
             Object number = acquire("a-" + i, SHARED).reply().get(1);
-            Seen kept = call(LuaScript.KEEP, "a-" + i, number, i == 2 ? 3 * TTL : TTL);
+            Seen kept = keep("a-" + i, number, i == 2 ? 3 * TTL : TTL);
             assertThat(kept.reply()).containsExactly("KEPT");
             assertThat(holders(kept)).containsExactly("kept-a-1");
-            assertThat(call(LuaScript.KEEP, "a-" + i, number, TTL).reply())
+            assertThat(keep("a-" + i, number, TTL).reply())
                     .as("late")
                     .containsExactly("NOT_HOLDER");
         }
@@ -255,13 +255,13 @@ class ScriptRulesTests {
 
     @Test
     void aReaderThatWaitsForAHolderToLeaveHasTheLockWhenOneJoinsThoseThatKeepIt() {
-        call(LuaScript.KEEP, "a-1", acquire("a-1", SHARED).reply().get(1), TTL);
+        keep("a-1", acquire("a-1", SHARED).reply().get(1), TTL);
         Object second = acquire("a-2", SHARED).reply().get(1);
         for (int i = 3; i <= MOST_HOLDERS; i++) {
             acquire("a-" + i, SHARED);
         }
         assertThat(acquire("b-1", SHARED).reply()).startsWith("QUEUED");
-        Seen kept = call(LuaScript.KEEP, "a-2", second, TTL);
+        Seen kept = keep("a-2", second, TTL);
         assertThat(holders(kept)).hasSize(MOST_HOLDERS).endsWith("b-1").doesNotContain("a-2");
         assertThat(kept.messages()).singleElement().asString().startsWith("lock:client:b b-1 ");
     }
@@ -295,6 +295,10 @@ class ScriptRulesTests {
 
     private Seen transfer(String from, Object number, String to) {
         return call(LuaScript.TRANSFER, to, from, number, TTL);
+    }
+
+    private Seen keep(String id, Object number, int millis) {
+        return call(LuaScript.UNLOCK, id, 0, "", millis, number);
     }
 
     private Seen renewPermits(Object... idsAndFences) {
