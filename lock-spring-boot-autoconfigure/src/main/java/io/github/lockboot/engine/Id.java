@@ -17,6 +17,7 @@ import io.github.lockboot.engine.LeaseTime.State;
 import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.engine.LockRequest.Transfer;
 import io.github.lockboot.engine.LockStore.Grant;
+import io.github.lockboot.engine.LockStore.Held;
 import io.github.lockboot.internal.Failures;
 import org.jspecify.annotations.Nullable;
 
@@ -360,6 +361,10 @@ final class Id {
         return terms.kind() == LockKind.SHARED ? 0 : last;
     }
 
+    private Held held() {
+        return new Held(text, grantNumber, lastToken());
+    }
+
     /** How the next hold comes about. */
     Origin nextOrigin() {
         return wasUsed() ? Origin.LOCAL : pushed ? Origin.GRANTED : Origin.ASKED;
@@ -548,7 +553,7 @@ final class Id {
                 return switch (verb) {
                     case ACQUIRE -> acquire(store, name);
                     case RENEW -> renew(store, name, late);
-                    case DOWNGRADE -> store.downgrade(name, id().text, id().grantNumber, id().lastToken());
+                    case DOWNGRADE -> downgrade(store, name);
                     case RELEASE -> release(store, name);
                 };
             } catch (Throwable thrown) {
@@ -558,9 +563,15 @@ final class Id {
 
         private CompletableFuture<Reply> acquire(LockStore store, String name) {
             Id id = id();
-            return id.transfer == null
-                    ? store.acquire(name, id.text, id.terms, enqueues)
-                    : store.transfer(name, id.transfer.id(), id.transfer.grantNumber(), id.text, id.terms.ttlMillis());
+            Transfer from = id.transfer;
+            Held held = from == null ? null : new Held(from.id(), from.grantNumber(), from.token());
+            return store.acquire(name, id.text, id.terms, enqueues, held);
+        }
+
+        private CompletableFuture<Reply> downgrade(LockStore store, String name) {
+            Id id = id();
+            Terms shared = Terms.shared(id.terms.ttlMillis(), id.terms.renew());
+            return store.acquire(name, id.text, shared, false, id.held());
         }
 
         private CompletableFuture<Reply> renew(LockStore store, String name, Consumer<Reply> late) {
@@ -579,7 +590,7 @@ final class Id {
             if (queued != null) {
                 next = new LockStore.Next.Queued(queued.text, queued.terms);
             } else if (id.leftTo != null) {
-                return store.transfer(name, id.text, id.grantNumber, id.leftTo.id(), id.terms.ttlMillis());
+                return store.acquire(name, id.leftTo.id(), id.terms, false, id.held());
             } else if (kept > 0) {
                 // Both clocks cut off what is less than a millisecond.
                 next = new LockStore.Next.Kept(id.grantNumber, TimeUnit.NANOSECONDS.toMillis(kept) + 2);

@@ -44,8 +44,8 @@ public interface LockStore {
 
         /**
          * {@return whether a lease counts only once replicas, or a file, have it} Then only the answers to
-         * {@link #acquire}, {@link #transfer} and {@link #renew} count: they come once that is so, or fail. Any other
-         * news of a grant is only a reason to ask.
+         * {@link #acquire} and {@link #renew} count: they come once that is so, or fail. Any other news of a grant is
+         * only a reason to ask.
          */
         default boolean acknowledges() {
             return false;
@@ -92,11 +92,21 @@ public interface LockStore {
         }
     }
 
+    /** A hold: the id that has it, the number of its grant, and the last token used under the id. */
+    record Held(String id, long grantNumber, long lastToken) {}
+
     /**
      * Takes or renews the lock, or queues the id. {@code GRANTED}, if the client {@link Client#acknowledges} only once
      * that is acknowledged, {@code QUEUED} or {@code BUSY}.
+     *
+     * <p>If there is a hold that is to be taken over, the id gets it instead, with a new lease, also a shorter one; if
+     * the id has it already, its lease is extended. If the id itself is the one that has it, the lease stays as it is,
+     * and on shared terms an exclusive hold becomes a shared one, under which waiting readers are admitted.
+     * {@code GRANTED}, as above and also if all this is so already, or {@code NOT_HOLDER}.
+     *
+     * @param held the hold that is taken over; null if there is none
      */
-    CompletableFuture<Reply> acquire(String name, String id, Terms terms, boolean enqueue);
+    CompletableFuture<Reply> acquire(String name, String id, Terms terms, boolean enqueue, @Nullable Held held);
 
     /** What a release does besides, in the same step. */
     sealed interface Next {
@@ -120,19 +130,6 @@ public interface LockStore {
      * @param lastToken the last token used under the id; 0 if none was
      */
     CompletableFuture<Reply> release(String name, String id, long lastToken, @Nullable Next next);
-
-    /**
-     * Gives the hold of the grant with this number to another id, with a new lease, also a shorter one; if that has it
-     * already, extends its lease. {@code GRANTED}, if the client {@link Client#acknowledges} only once that is
-     * acknowledged, or {@code NOT_HOLDER}.
-     */
-    CompletableFuture<Reply> transfer(String name, String id, long grantNumber, String toId, long ttlMillis);
-
-    /**
-     * Makes a shared hold of the exclusive one with this number, under the same id and lease; waiting readers are
-     * admitted. {@code RENEWED}, also if it is shared already, or {@code NOT_HOLDER}.
-     */
-    CompletableFuture<Reply> downgrade(String name, String id, long grantNumber, long lastToken);
 
     /** What an id has been granted, and the ttl for which its lease is to go on. */
     record Grant(String id, long grantNumber, long ttlMillis) {}

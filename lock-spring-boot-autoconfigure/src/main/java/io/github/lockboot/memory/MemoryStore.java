@@ -14,7 +14,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
@@ -89,8 +88,12 @@ final class MemoryStore implements LockStore {
     // --- questions --------------------------------------------------------------------------------------------
 
     @Override
-    public CompletableFuture<Reply> acquire(String name, String id, Terms terms, boolean enqueue) {
+    public CompletableFuture<Reply> acquire(
+            String name, String id, Terms terms, boolean enqueue, @Nullable Held held) {
         return ask(name, state -> {
+            if (held != null) {
+                return state.take(id, terms, held);
+            }
             Holder holder = state.holderOf(id);
             if (holder != null) {
                 holder.extend(terms.ttlMillis());
@@ -121,38 +124,6 @@ final class MemoryStore implements LockStore {
                 return state.release(holder, lastToken, queued);
             }
             return state.release(holder, lastToken) > 0 ? Reply.Plain.GRANTED_NEXT : Reply.Plain.RELEASED;
-        });
-    }
-
-    @Override
-    public CompletableFuture<Reply> transfer(String name, String id, long grantNumber, String toId, long ttlMillis) {
-        return ask(name, state -> {
-            Holder known = state.holderOf(toId);
-            Holder holder = known != null ? known : state.holderOf(id);
-            if (holder == null || grantNumber != holder.grantNumber) {
-                return Reply.Plain.NOT_HOLDER;
-            }
-            if (known == null) {
-                holder.id = toId;
-                holder.expiry = 0; // nobody counts on the former lease any more
-            }
-            holder.extend(ttlMillis);
-            return state.answerTo(toId);
-        });
-    }
-
-    @Override
-    public CompletableFuture<Reply> downgrade(String name, String id, long grantNumber, long lastToken) {
-        return askAsHolder(name, id, (state, holder) -> {
-            if (grantNumber != holder.grantNumber || holder.terms.kind() == LockKind.LIMITED) {
-                return Reply.Plain.NOT_HOLDER;
-            }
-            if (holder.terms.kind() == LockKind.EXCLUSIVE) {
-                holder.terms = Terms.shared(holder.terms.ttlMillis(), holder.terms.renew());
-                state.used(lastToken);
-                state.admit();
-            }
-            return state.renewed(holder);
         });
     }
 
@@ -200,13 +171,6 @@ final class MemoryStore implements LockStore {
     @Override
     public Client client() {
         return CLIENT;
-    }
-
-    private CompletableFuture<Reply> askAsHolder(String name, String id, BiFunction<State, Holder, Reply> question) {
-        return ask(name, state -> {
-            Holder holder = state.holderOf(id);
-            return holder == null ? Reply.Plain.NOT_HOLDER : question.apply(state, holder);
-        });
     }
 
     private CompletableFuture<Reply> ask(String name, Function<State, Reply> question) {
@@ -315,6 +279,31 @@ final class MemoryStore implements LockStore {
 
         State(String name) {
             this.name = name;
+        }
+
+        /** Gives a hold to the id, or makes it a shared one. */
+        Reply take(String id, Terms terms, Held held) {
+            Holder known = holderOf(id);
+            Holder holder = known != null ? known : holderOf(held.id());
+            boolean shares = terms.kind() == LockKind.SHARED;
+            if (holder == null
+                    || holder.grantNumber != held.grantNumber()
+                    || shares && holder.terms.kind() == LockKind.LIMITED) {
+                return Reply.Plain.NOT_HOLDER;
+            }
+            if (shares && holder.terms.kind() == LockKind.EXCLUSIVE) {
+                holder.terms = terms;
+                used(held.lastToken());
+                admit();
+            }
+            if (known == null) {
+                holder.id = id;
+                holder.expiry = 0; // nobody counts on the former lease any more
+            }
+            if (!held.id().equals(id)) {
+                holder.extend(terms.ttlMillis());
+            }
+            return answerTo(id);
         }
 
         /** Ends the leases that have run out, and grants what is free. */
@@ -457,10 +446,6 @@ final class MemoryStore implements LockStore {
                 return Reply.Plain.NOT_HOLDER;
             }
             holder.extend(grant.ttlMillis());
-            return renewed(holder);
-        }
-
-        Reply renewed(Holder holder) {
             return new Reply.Renewed(holder.left(), queue.size());
         }
 

@@ -53,7 +53,6 @@ class LockRuntimeHintsTests {
                 "unlock-last",
                 "unlock",
                 "renew",
-                "downgrade",
                 "show",
                 "publish",
                 "fence",

@@ -350,7 +350,7 @@ class AnnouncedChangeTests {
         Lease lease = watched();
         scripted.engine.onChanged(KEY); // the timer, by which the turn comes, has not run
         scripted.engine.name(LockKind.EXCLUSIVE, NAME).downgrade(Hold.of(lease));
-        scripted.next("downgrade").answer(new Reply.Renewed(TTL.toMillis(), 0));
+        scripted.next("downgrade").answer(new Reply.Granted(100, TTL.toMillis(), 0));
         scripted.timer.tick(Duration.ZERO);
         renew();
     }

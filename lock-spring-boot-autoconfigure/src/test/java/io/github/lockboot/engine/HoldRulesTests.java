@@ -492,7 +492,7 @@ class HoldRulesTests {
             assertThat(tryLock(actor, write, owner(100))).isTrue();
             assertThat(tryLock(actor, read, owner(100))).isTrue();
             actor.run(write::unlock);
-            scripted.next("downgrade").answer(new Reply.Renewed(TTL.toMillis(), 0));
+            scripted.next("downgrade").answer(new Reply.Granted(100, TTL.toMillis(), 0));
             scripted.timer.stopFor(TTL);
             assertThat(actor.call(read::isHeldByCurrentThread)).isFalse();
             assertThat(tryLock(actor, write, owner(200))).isTrue();

@@ -492,7 +492,7 @@ class KindRulesTests {
 
         @Test
         void keepsItsHoldAndItsToken() {
-            downgrade().answer(new Reply.Renewed(30_000, 0));
+            downgrade().answer(new Reply.Granted(100, 30_000, 0));
             assertThat(writer.join().isValid()).isTrue();
             assertThat(writer.join().fencingToken()).isEqualTo(100);
             release(writer);
@@ -511,7 +511,7 @@ class KindRulesTests {
             downgrade().fail("cut");
             assertThat(writer.join().isValid()).isTrue();
             scripted.timer.tick(Duration.ofSeconds(1));
-            scripted.next("downgrade").answer(new Reply.Renewed(30_000, 0));
+            scripted.next("downgrade").answer(new Reply.Granted(100, 30_000, 0));
             scripted.timer.tick(Duration.ofSeconds(5));
             scripted.nothingIsSent();
         }
@@ -520,7 +520,7 @@ class KindRulesTests {
         void isNotFollowedByAWriterWithoutRedis() {
             CompletableFuture<Lease> next = scripted.acquire(Kind.EXCLUSIVE, LONG);
             scripted.nothingIsSent();
-            downgrade().answer(new Reply.Renewed(30_000, 0));
+            downgrade().answer(new Reply.Granted(100, 30_000, 0));
             Sent acquire = scripted.next("acquire");
             acquire.answer(new Reply.Queued(1, 100, 30_000));
             release(writer);

@@ -268,7 +268,7 @@ class LingerRulesTests {
     void aDowngradedHoldDoesNotLinger() {
         Hold hold = Hold.of(granted(100, LINGER));
         scripted.engine.name(LockKind.EXCLUSIVE, NAME).downgrade(hold);
-        scripted.next("downgrade").answer(new Reply.Renewed(LEASE.toMillis(), 0));
+        scripted.next("downgrade").answer(new Reply.Granted(100, LEASE.toMillis(), 0));
         hold.closeAfter(Duration.ZERO);
         assertGivenBack(100);
     }

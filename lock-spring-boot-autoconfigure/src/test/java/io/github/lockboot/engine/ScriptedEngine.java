@@ -32,8 +32,6 @@ public final class ScriptedEngine {
     static final Map<LuaScript, String> SCRIPTS = Map.of(
             LuaScript.ACQUIRE, "acquire",
             LuaScript.UNLOCK, "unlock",
-            LuaScript.TRANSFER, "transfer",
-            LuaScript.DOWNGRADE, "downgrade",
             LuaScript.RENEW, "renew",
             LuaScript.SHOW, "show");
 
@@ -77,10 +75,14 @@ public final class ScriptedEngine {
     /** A command that the test has not answered yet. */
     public record Sent(Call call, CompletableFuture<Reply> reply, Consumer<Reply> late) {
 
-        /** It is called keep if the lock stays taken after a release. */
+        /** It is called keep, transfer or downgrade if a script of another name does so. */
         public String script() {
-            boolean keeps = call.script() == LuaScript.UNLOCK && call.arguments().length > 3 && argument(3).isEmpty();
-            return keeps ? "keep" : SCRIPTS.get(call.script());
+            if (call.script() == LuaScript.UNLOCK && call.arguments().length > 3 && argument(3).isEmpty()) {
+                return "keep";
+            } else if (call.script() == LuaScript.ACQUIRE && call.arguments().length > 5) {
+                return argument(5).equals(id()) ? "downgrade" : "transfer";
+            }
+            return SCRIPTS.get(call.script());
         }
 
         public String id() {

@@ -175,7 +175,7 @@ final class SimulatedRedis {
 
     private LockModel.Outcome refused(Call call, long until) {
         LuaScript script = call.script();
-        List<Object> reply = script == LuaScript.ACQUIRE
+        List<Object> reply = script == LuaScript.ACQUIRE && call.arguments().length < 6
                 ? List.of("BUSY", (until - micros()) / 1_000)
                 : List.of("NOT_HOLDER");
         return new LockModel.Outcome(reply, List.of());
@@ -187,7 +187,12 @@ final class SimulatedRedis {
         }
         String id = argument(call, 0);
         LuaScript script = call.script();
-        if (script == LuaScript.ACQUIRE) {
+        if (script == LuaScript.ACQUIRE && call.arguments().length > 5) {
+            String from = argument(call, 5);
+            return from.equals(id)
+                    ? lock.downgrade(id, number(call, 6), number(call, 7))
+                    : lock.transfer(from, number(call, 6), id, number(call, 2));
+        } else if (script == LuaScript.ACQUIRE) {
             return lock.acquire(
                     id, kind(call, 3), number(call, 2), argument(call, 4).equals("1"), most(call));
         } else if (script == LuaScript.UNLOCK) {
@@ -201,10 +206,6 @@ final class SimulatedRedis {
             return argument(call, 3).isEmpty()
                     ? lock.keep(id, number(call, 5), number(call, 4))
                     : lock.unlock(whose, number(call, 2), argument(call, 3), kind(call, 5), number(call, 4));
-        } else if (script == LuaScript.TRANSFER) {
-            return lock.transfer(argument(call, 2), number(call, 3), id, number(call, 4));
-        } else if (script == LuaScript.DOWNGRADE) {
-            return lock.downgrade(id, number(call, 2), number(call, 3));
         } else if (script == LuaScript.RENEW) {
             return lock.renew(grants(call));
         }

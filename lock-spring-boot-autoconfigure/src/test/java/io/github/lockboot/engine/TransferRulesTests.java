@@ -173,8 +173,8 @@ class TransferRulesTests {
         void itIsRenewedAndReleasedUnderItsNewId() {
             CompletableFuture<Lease> asked = takeOver();
             Sent sent = scripted.next("transfer");
-            assertThat(sent.argument(2)).isEqualTo(transfer.id());
-            assertThat(sent.argument(3)).isEqualTo("200");
+            assertThat(sent.argument(5)).isEqualTo(transfer.id());
+            assertThat(sent.argument(6)).isEqualTo("200");
             sent.answer(new Reply.Granted(200, TTL.toMillis(), 0));
             Lease lease = asked.join();
             assertThat(lease.fencingToken()).isEqualTo(207);

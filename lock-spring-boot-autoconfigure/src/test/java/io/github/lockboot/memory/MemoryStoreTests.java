@@ -11,6 +11,7 @@ import java.util.stream.Collectors;
 
 import io.github.lockboot.engine.LockRequest.Terms;
 import io.github.lockboot.engine.LockStore;
+import io.github.lockboot.engine.LockStore.Held;
 import io.github.lockboot.engine.LockStore.Next;
 import io.github.lockboot.engine.ManualTimer;
 import io.github.lockboot.engine.Reply;
@@ -105,7 +106,7 @@ class MemoryStoreTests {
                 case 10 ->
                     same(
                             model.downgrade(id, modelFence, modelFence + used),
-                            store.downgrade(NAME, id, fence, fence + used));
+                            downgrade(id, fence, fence + used));
                 default -> {
                     String next = newId();
                     Next queued = new Next.Queued(next, kind(next).terms(TTL, true));
@@ -146,18 +147,24 @@ class MemoryStoreTests {
 
     /** To an id that is new, or has another hold; perhaps twice, or with another number, or for longer. */
     private void transfer(String id, Random random) {
-        List<LockModel.Holder> holders = usedHolders();
-        String to = model.holder(id) == null || random.nextInt(4) > 0
+        List<String> others = usedHolders().stream()
+                .map(LockModel.Holder::id)
+                .filter(each -> !each.equals(id))
+                .toList();
+        int off = random.nextInt(5) == 0 ? 1 : 0; // might be the number of another's grant in the store
+        String to = model.holder(id) == null || others.isEmpty() || off > 0 || random.nextInt(4) > 0
                 ? newId()
-                : holders.get(random.nextInt(holders.size())).id();
-        int off = random.nextInt(5) == 0 ? 1 : 0;
+                : others.get(random.nextInt(others.size()));
         long ttl = random.nextBoolean() ? TTL : TTL + random.nextInt((int) TTL);
         long fence = fence(id);
         long modelFence = modelFence(id);
         for (int times = 1 + random.nextInt(2); times > 0; times--) {
             boolean transferred =
-                    same(model.transfer(id, modelFence + off, to, ttl), store.transfer(NAME, id, fence + off, to, ttl));
-            if (transferred && !id.equals(to)) {
+                    same(
+                            model.transfer(id, modelFence + off, to, ttl),
+                            store.acquire(
+                                    NAME, to, Terms.exclusive(ttl, true), false, new Held(id, fence + off, fence)));
+            if (transferred) {
                 known.remove(id);
                 known.remove(to);
                 known.add(to);
@@ -166,12 +173,16 @@ class MemoryStoreTests {
         }
     }
 
+    private CompletableFuture<Reply> downgrade(String id, long fence, long lastToken) {
+        return store.acquire(NAME, id, Terms.shared(TTL, true), false, new Held(id, fence, lastToken));
+    }
+
     private String newId() {
         return "session-" + ids++;
     }
 
     private void acquire(String id, boolean enqueue) {
-        CompletableFuture<Reply> answer = store.acquire(NAME, id, kind(id).terms(TTL, true), enqueue);
+        CompletableFuture<Reply> answer = store.acquire(NAME, id, kind(id).terms(TTL, true), enqueue, null);
         same(model.acquire(id, kind(id), TTL, enqueue, 100), answer);
         if (answer.join() instanceof Reply.Granted owner) {
             fences.put(id, Map.of(modelFence(id), owner.grantNumber()));
@@ -238,14 +249,14 @@ class MemoryStoreTests {
 
     @Test
     void tokensGrowAlsoAfterAnOwnerThatDidNotTellWhatItUsed() {
-        Reply.Granted first = (Reply.Granted) store.acquire(NAME, "session-1", Terms.exclusive(TTL, true), true)
+        Reply.Granted first = (Reply.Granted) store.acquire(NAME, "session-1", Terms.exclusive(TTL, true), true, null)
                 .join();
         timer.stopFor(Duration.ofMillis(TTL));
-        Reply.Granted second = (Reply.Granted) store.acquire(NAME, "session-2", Terms.exclusive(TTL, true), true)
+        Reply.Granted second = (Reply.Granted) store.acquire(NAME, "session-2", Terms.exclusive(TTL, true), true, null)
                 .join();
         assertThat(second.grantNumber()).isGreaterThanOrEqualTo(first.grantNumber() + 65_536);
         store.release(NAME, "session-2", second.grantNumber() + 7, null);
-        Reply.Granted third = (Reply.Granted) store.acquire(NAME, "session-3", Terms.exclusive(TTL, true), true)
+        Reply.Granted third = (Reply.Granted) store.acquire(NAME, "session-3", Terms.exclusive(TTL, true), true, null)
                 .join();
         assertThat(third.grantNumber()).isGreaterThan(second.grantNumber() + 7);
     }
@@ -254,7 +265,7 @@ class MemoryStoreTests {
     void aReaderHasTheLastTokenOfThoseBeforeTheReadersAndAPermitHas64() {
         Reply.Granted writer = acquired("session-1", Kind.EXCLUSIVE);
         acquired("session-2", Kind.SHARED);
-        store.downgrade(NAME, "session-1", writer.grantNumber(), writer.grantNumber() + 7);
+        downgrade("session-1", writer.grantNumber(), writer.grantNumber() + 7);
         Reply.Granted reader = acquired("session-3", Kind.SHARED);
         assertThat(reader.token()).isEqualTo(writer.grantNumber() + 7).isLessThan(reader.grantNumber());
         assertThat(acquired("session-1", Kind.SHARED).token()).isEqualTo(reader.token());
@@ -271,13 +282,13 @@ class MemoryStoreTests {
     void readersAfterADowngradeHaveItsTokenWhateverElseWasLockedMeanwhile() {
         Reply.Granted writer = acquired("session-1", Kind.EXCLUSIVE);
         acquired("session-2", Kind.SHARED);
-        store.acquire("another", "session-3", Terms.exclusive(TTL, true), true);
-        store.downgrade(NAME, "session-1", writer.grantNumber(), writer.grantNumber());
+        store.acquire("another", "session-3", Terms.exclusive(TTL, true), true, null);
+        downgrade("session-1", writer.grantNumber(), writer.grantNumber());
         assertThat(acquired("session-2", Kind.SHARED).token()).isEqualTo(writer.grantNumber());
     }
 
     private Reply.Granted acquired(String id, Kind kind) {
-        return store.acquire(NAME, id, kind.terms(TTL, true), true).join() instanceof Reply.Granted owner
+        return store.acquire(NAME, id, kind.terms(TTL, true), true, null).join() instanceof Reply.Granted owner
                 ? owner
                 : null;
     }
@@ -285,9 +296,9 @@ class MemoryStoreTests {
     @Test
     void aNameThatIsNotUsedIsForgotten() {
         for (int i = 0; i < 1_000; i++) {
-            store.acquire("released " + i, "session-1", Terms.exclusive(TTL, true), true);
+            store.acquire("released " + i, "session-1", Terms.exclusive(TTL, true), true, null);
             store.release("released " + i, "session-1", 0, null);
-            store.acquire("expired " + i, "session-2", Terms.exclusive(TTL, true), true);
+            store.acquire("expired " + i, "session-2", Terms.exclusive(TTL, true), true, null);
             store.show("free " + i);
         }
         assertThat(store.inUse()).isEqualTo(1_000);

@@ -34,9 +34,7 @@ final class FleetMember {
     private static final Map<String, LuaScript> SCRIPTS = Map.of(
             "acquire", LuaScript.ACQUIRE,
             "unlock", LuaScript.UNLOCK,
-            "renew", LuaScript.RENEW,
-            "downgrade", LuaScript.DOWNGRADE,
-            "transfer", LuaScript.TRANSFER);
+            "renew", LuaScript.RENEW);
 
     /**
      * What is taken of a lock, whose name ends with a number: it exclusively (0), as a reader (1), limited to 2 or 3.

@@ -337,8 +337,16 @@ final class RedisTrace {
         switch (script) {
             case "acquire" -> {
                 ttl(words.get(0), words.get(2));
-                command.put("kind", Integer.parseInt(words.get(3)));
-                command.put("queues", words.get(4).equals("1"));
+                if (words.size() > 6) {
+                    boolean downgrades = words.get(5).equals(words.get(0));
+                    command.put("k", downgrades ? "downgrade" : "transfer");
+                    command.put("from", id(words.get(5)));
+                    command.put("tok", number(words.get(6)));
+                    command.put("last", number(words.get(7)));
+                } else {
+                    command.put("kind", Integer.parseInt(words.get(3)));
+                    command.put("queues", words.get(4).equals("1"));
+                }
             }
             case "unlock" -> {
                 boolean next = words.size() > 4;
@@ -358,15 +366,6 @@ final class RedisTrace {
                 }
                 command.put("k", permits.size() > 1 ? "renew-permits" : "renew");
                 command.put(permits.size() > 1 ? "permits" : "tok", permits.size() > 1 ? permits : number(words.get(2)));
-            }
-            case "downgrade" -> {
-                command.put("tok", number(words.get(2)));
-                command.put("last", number(words.get(3)));
-            }
-            case "transfer" -> {
-                command.put("from", id(words.get(2)));
-                command.put("tok", number(words.get(3)));
-                ttl(words.get(0), words.get(4));
             }
             default -> throw new IllegalArgumentException(script);
         }

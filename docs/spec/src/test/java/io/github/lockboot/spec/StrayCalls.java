@@ -43,7 +43,7 @@ final class StrayCalls {
         long fence = fences.getOrDefault(key + id, 0L);
         long last = fence == 0 ? 0 : fence + random.nextInt(3);
         if (dice < DOWNGRADES) {
-            run(LuaScript.DOWNGRADE, key, id, fence, last);
+            run(LuaScript.ACQUIRE, key, id, ttl(who), -1, 0, id, fence, last);
         } else if (dice < 60) {
             run(LuaScript.ACQUIRE, key, id, ttl(who), KINDS[who], dice < 56 ? 1 : 0);
         } else if (dice < 68) {
@@ -59,7 +59,7 @@ final class StrayCalls {
             run(LuaScript.RENEW, key, id, fence, ttl(who), id(other), otherFence, ttl(other));
         } else if (dice < 104) {
             int to = KINDS.length + random.nextInt(IDS - KINDS.length);
-            run(LuaScript.TRANSFER, key, id(to), id, fence, ttl(to));
+            run(LuaScript.ACQUIRE, key, id(to), ttl(to), 0, 0, id, fence, last);
         } else {
             run(LuaScript.UNLOCK, key, id, 0);
         }
@@ -79,7 +79,7 @@ final class StrayCalls {
                 arguments, i -> i == 0 ? id : i == 1 ? SETTINGS : i < arguments.length - 1 ? "" + others[i - 2] : "1");
         String reply = redis.execute(script, List.of(key), arguments);
         String[] words = reply.split(" ");
-        if (words[1].equals("GRANTED") && (script == LuaScript.ACQUIRE || script == LuaScript.TRANSFER)) {
+        if (words[1].equals("GRANTED") && script == LuaScript.ACQUIRE) {
             fences.put(key + id, Long.valueOf(words[2]));
         }
     }

@@ -138,8 +138,8 @@ final class Trace {
                     if (words.length > 8 && words[5].equals("unlock")) {
                         used.add(words[8]);
                     }
-                    if (words[5].equals("transfer")) {
-                        used.add(words[7]);
+                    if (words[5].equals("acquire") && words.length > 10) {
+                        used.add(words[10]);
                     }
                     for (int permit = 9; words[5].equals("renew") && permit < words.length; permit += 3) {
                         used.add(words[permit]);
@@ -278,6 +278,10 @@ final class Trace {
 
     private void sent(int session, List<String> words) {
         String script = words.get(1);
+        if (script.equals("acquire") && words.size() > 6) {
+            sent(session, taking(words));
+            return;
+        }
         int count = script.equals("renew") ? (words.size() - 2) / 3 : 1;
         if (count > 1) {
             permits.put(words.get(0), count);
@@ -338,6 +342,16 @@ final class Trace {
             throw new IllegalArgumentException(String.join(" ", words));
         }
         commands.put(words.get(0), new Command(script, id, words, session, nanos[session], fixed));
+    }
+
+    /** What an acquisition that names a hold is called here, with the arguments that count. */
+    private static List<String> taking(List<String> words) {
+        String id = words.get(2);
+        String from = words.get(6);
+        String number = words.get(7);
+        return from.equals(id)
+                ? List.of(words.get(0), "downgrade", id, number, words.get(8))
+                : List.of(words.get(0), "transfer", id, from, number, words.get(3));
     }
 
     /** A hold is handed over to an id of nobody, or taken over from one. {@return the id that is to have it} */
@@ -526,6 +540,9 @@ final class Trace {
         String script = run.command.script;
         switch (reply.get(0)) {
             case "GRANTED" -> {
+                if (script.equals("downgrade")) {
+                    return null;
+                }
                 message.put("k", "owner");
                 message.put("fence", fence(reply.get(1)));
                 message.put("token", fence(reply.get(reply.size() > 4 ? 4 : 1)));
@@ -540,9 +557,6 @@ final class Trace {
             }
             case "BUSY" -> message.put("k", "busy");
             case "RENEWED" -> {
-                if (script.equals("downgrade")) {
-                    return null;
-                }
                 message.put("k", "renewed");
                 message.put("lease", Integer.parseInt(reply.get(1)));
                 message.put("others", !reply.get(2).equals("0"));

@@ -78,8 +78,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
     /** How many arguments the renewal of one id has: the id, the settings, the number of its grant, the ttl. */
     private static final int RENEWS_ONE = 4;
 
-    private static final Set<LuaScript> TAKING_LEASES =
-            Set.of(LuaScript.ACQUIRE, LuaScript.TRANSFER, LuaScript.RENEW);
+    private static final Set<LuaScript> TAKING_LEASES = Set.of(LuaScript.ACQUIRE, LuaScript.RENEW);
 
     private final Supplier<StringRedisTemplate> template;
     private final Timer timer;

@@ -31,9 +31,7 @@ public final class LuaScript extends DefaultRedisScript<String> {
                             LockStore.TOKENS_PER_PERMIT);
     public static final LuaScript ACQUIRE = of("acquire.lua");
     public static final LuaScript UNLOCK = of("unlock.lua");
-    public static final LuaScript TRANSFER = of("transfer.lua");
     public static final LuaScript RENEW = of("renew.lua");
-    public static final LuaScript DOWNGRADE = of("downgrade.lua");
     public static final LuaScript SHOW = of("show.lua");
     public static final LuaScript PUBLISH = of("publish.lua");
     public static final LuaScript FENCE = of("fence.lua");

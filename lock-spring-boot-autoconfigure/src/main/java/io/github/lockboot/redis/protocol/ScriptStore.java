@@ -135,8 +135,15 @@ public final class ScriptStore implements LockStore {
     }
 
     @Override
-    public CompletableFuture<Reply> acquire(String name, String id, Terms terms, boolean enqueue) {
-        return run(LuaScript.ACQUIRE, name, id, terms.ttlMillis(), kindOf(terms), enqueue ? 1 : 0);
+    public CompletableFuture<Reply> acquire(
+            String name, String id, Terms terms, boolean enqueue, @Nullable Held held) {
+        long ttl = terms.ttlMillis();
+        int queues = enqueue ? 1 : 0;
+        if (held == null) {
+            return run(LuaScript.ACQUIRE, name, id, ttl, kindOf(terms), queues);
+        }
+        long number = held.grantNumber();
+        return run(LuaScript.ACQUIRE, name, id, ttl, kindOf(terms), queues, held.id(), number, held.lastToken());
     }
 
     @Override
@@ -157,16 +164,6 @@ public final class ScriptStore implements LockStore {
             case SHARED -> -1;
             case LIMITED -> terms.permits();
         };
-    }
-
-    @Override
-    public CompletableFuture<Reply> downgrade(String name, String id, long grantNumber, long lastToken) {
-        return run(LuaScript.DOWNGRADE, name, id, grantNumber, lastToken);
-    }
-
-    @Override
-    public CompletableFuture<Reply> transfer(String name, String id, long grantNumber, String toId, long ttlMillis) {
-        return run(LuaScript.TRANSFER, name, toId, id, grantNumber, ttlMillis);
     }
 
     @Override

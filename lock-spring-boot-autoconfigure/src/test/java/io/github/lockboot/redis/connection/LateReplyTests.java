@@ -87,7 +87,7 @@ class LateReplyTests {
     }
 
     private long acquire(String name, Terms terms, String id) throws Exception {
-        Reply reply = Actor.get(store.acquire(name, id, terms, false));
+        Reply reply = Actor.get(store.acquire(name, id, terms, false, null));
         return ((Reply.Granted) reply).grantNumber();
     }
 
@@ -171,7 +171,7 @@ class LateReplyTests {
         Actor.get(store.release("another", "id", 1, null)); // so that Redis knows the script
         long awaited = acquire("awaited", EXCLUSIVE, "id");
         long alone = acquire("alone", EXCLUSIVE, "id");
-        assertThat(Actor.get(store.acquire("awaited", "next", EXCLUSIVE, true))).isInstanceOf(Reply.Queued.class);
+        assertThat(Actor.get(store.acquire("awaited", "next", EXCLUSIVE, true, null))).isInstanceOf(Reply.Queued.class);
         letWritesWait();
         long before = proxy.requestBytes();
         CompletableFuture<Reply> first = store.release("awaited", "id", awaited, null);

@@ -41,8 +41,6 @@ public final class ClockedScripts {
         for (LuaScript script : List.of(
                 LuaScript.ACQUIRE,
                 LuaScript.UNLOCK,
-                LuaScript.TRANSFER,
-                LuaScript.DOWNGRADE,
                 LuaScript.RENEW)) {
             digests.put(script, (String) redis.command("SCRIPT", "LOAD", clocked(script.getScriptAsString())));
         }

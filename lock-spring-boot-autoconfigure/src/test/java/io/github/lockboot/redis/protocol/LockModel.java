@@ -141,7 +141,7 @@ public final class LockModel {
             grant(id, kind, ttl, ttl);
         }
         if (isHolder(id)) {
-            prolong(id, ttl);
+            extend(id, ttl);
             return endOwned(id);
         }
         int position = position(id);
@@ -195,13 +195,12 @@ public final class LockModel {
         if (holder == null || downgraded != holder.fence() || holder.kind().permits() > 0) {
             return end("NOT_HOLDER");
         }
-        boolean changes = holder.kind().isExclusive();
-        if (changes) {
+        if (holder.kind().isExclusive()) {
             holders.set(0, new Holder(id, Kind.SHARED, holder.fence(), holder.ttl(), holder.until()));
             used(lastToken);
             admit(null);
         }
-        return write(changes, "RENEWED", holder.until() - now(), (long) queue.size());
+        return endOwned(id);
     }
 
     public Outcome renew(List<LockStore.Grant> grants) {

@@ -92,7 +92,7 @@ class PermitRenewalCountTests {
         List<Grant> held = new ArrayList<>();
         for (int i = 0; i < permits; i++) {
             String id = "0123456789abcdef0123456789abcdef-1000" + (100 + i) + ".0123456789abcdef";
-            Reply.Granted owner = (Reply.Granted) store.acquire("k", id, Terms.limited(permits, TTL, true), true)
+            Reply.Granted owner = (Reply.Granted) store.acquire("k", id, Terms.limited(permits, TTL, true), true, null)
                     .join();
             held.add(new Grant(id, owner.grantNumber(), TTL));
         }

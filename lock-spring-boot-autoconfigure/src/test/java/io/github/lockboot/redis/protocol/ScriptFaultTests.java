@@ -215,7 +215,7 @@ class ScriptFaultTests {
             assertThat(renewPermits("a-1", 1, "b-1", 7)).containsExactly("NOT_HOLDER,NOT_HOLDER");
             assertThat(unlock(KEY, "a-1", 1, "a-2")).containsExactly("NOT_HOLDER");
             assertThat(keep(KEY, "a-1", 7)).containsExactly("NOT_HOLDER");
-            assertThat(run(LuaScript.DOWNGRADE, KEY, "a-1", 1, 1)).containsExactly("NOT_HOLDER");
+            assertThat(downgrade(KEY, "a-1", 1)).containsExactly("NOT_HOLDER");
             assertThat(isForeign()).isTrue();
             assertThat(dump()).as(String.join(" ", stranger)).isEqualTo(before);
         }
@@ -253,8 +253,8 @@ class ScriptFaultTests {
             assertRefusedByReplica(() -> unlock(key, "a-1", other, ""));
             assertRefusedByReplica(() -> unlock(key, "a-1", other, "a-2"));
             assertRefusedByReplica(() -> keep(key, "a-1", other));
-            assertRefusedByReplica(() -> run(LuaScript.DOWNGRADE, key, "a-1", other, other));
-            assertRefusedByReplica(() -> run(LuaScript.TRANSFER, key, "a-2", "a-1", other, 30_000));
+            assertRefusedByReplica(() -> downgrade(key, "a-1", other));
+            assertRefusedByReplica(() -> transfer(key, "a-1", other, "a-2"));
         }
         assertThat(run(LuaScript.SHOW, KEY, "").get(4)).hasToString("1");
         assertRefusedByReplica(() -> run(LuaScript.SHOW, "lock:none", ""));
@@ -393,10 +393,10 @@ class ScriptFaultTests {
     private List<Object> anyCall(Random random) {
         String id = List.of("a-1", "b-1", "z-1").get(random.nextInt(3));
         return switch (random.nextInt(12)) {
-            case 10 -> run(LuaScript.TRANSFER, KEY, "b-2", id, random.nextInt(10), 7);
+            case 10 -> transfer(KEY, id, random.nextInt(10), "b-2");
             case 9 -> keep(KEY, id, random.nextInt(10));
             case 8 -> renewPermits(id, 7, "z-1", random.nextInt(10));
-            case 7 -> run(LuaScript.DOWNGRADE, KEY, id, random.nextInt(10), 0);
+            case 7 -> downgrade(KEY, id, random.nextInt(10));
             case 6 -> run(LuaScript.ACQUIRE, KEY, id, 30_000, random.nextInt(4) - 1, 1);
             case 5 -> unlock(KEY, id, random.nextInt(10), "");
             case 0 -> acquire(KEY, id, random.nextBoolean());
@@ -572,6 +572,14 @@ class ScriptFaultTests {
         return run(LuaScript.RENEW, KEY, id, token, 30_000, other, otherToken, 30_000);
     }
 
+    private List<Object> transfer(String key, String from, long token, String to) {
+        return run(LuaScript.ACQUIRE, key, to, 7, 0, 0, from, token, 0);
+    }
+
+    private List<Object> downgrade(String key, String id, long token) {
+        return run(LuaScript.ACQUIRE, key, id, 30_000, -1, 0, id, token, token);
+    }
+
     private List<Object> keep(String key, String id, long token) {
         return run(LuaScript.UNLOCK, key, id, 0, "", 7, token);
     }
@@ -589,8 +597,6 @@ class ScriptFaultTests {
         return List.of(
                 LuaScript.ACQUIRE,
                 LuaScript.UNLOCK,
-                LuaScript.TRANSFER,
-                LuaScript.DOWNGRADE,
                 LuaScript.RENEW,
                 LuaScript.SHOW);
     }

@@ -67,8 +67,8 @@ final class ScriptInvariants {
             tokensUsed(script, arguments);
         }
         List<Holder> after = holdersIn(stored.lock());
-        boolean transfers = script == LuaScript.TRANSFER;
-        granted(after, transfers ? arguments.get(0) : "", transfers ? arguments.get(2) : "");
+        boolean transfers = script == LuaScript.ACQUIRE && arguments.size() > 5 && !isDowngrade(script, arguments);
+        granted(after, transfers ? arguments.get(0) : "", transfers ? arguments.get(5) : "");
         if (transfers) {
             transferred(after, arguments, status);
         }
@@ -120,10 +120,16 @@ final class ScriptInvariants {
 
     private void tokensUsed(LuaScript script, List<String> arguments) {
         boolean exclusive = isExclusive(arguments.get(0));
-        if (script == LuaScript.UNLOCK || (script == LuaScript.DOWNGRADE && exclusive)) {
-            newest = Math.max(newest, Long.parseLong(arguments.get(script == LuaScript.DOWNGRADE ? 3 : 2)));
+        if (script == LuaScript.UNLOCK || (isDowngrade(script, arguments) && exclusive)) {
+            newest = Math.max(newest, Long.parseLong(arguments.get(script == LuaScript.UNLOCK ? 2 : 7)));
             mayBeUsed = exclusive ? newest : mayBeUsed;
         }
+    }
+
+    private static boolean isDowngrade(LuaScript script, List<String> arguments) {
+        return script == LuaScript.ACQUIRE
+                && arguments.size() > 5
+                && arguments.get(5).equals(arguments.get(0));
     }
 
     private boolean isExclusive(String id) {
@@ -132,7 +138,7 @@ final class ScriptInvariants {
 
     /** The caller has that grant, if it is there, and nobody else has it; the others have theirs. */
     private void transferred(List<Holder> after, List<String> arguments, String status) {
-        long number = Long.parseLong(arguments.get(3));
+        long number = Long.parseLong(arguments.get(6));
         assertThat(after.stream().filter(each -> each.id.equals(arguments.get(0)) && each.fence == number))
                 .as("whether %s has the hold", arguments.get(0))
                 .hasSize(status.equals("GRANTED") ? 1 : 0);

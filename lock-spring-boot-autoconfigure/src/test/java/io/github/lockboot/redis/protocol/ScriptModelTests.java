@@ -85,7 +85,7 @@ class ScriptModelTests {
                 .containsKeys("GRANTED", "BUSY", "QUEUED", "RELEASED", "GRANTED_NEXT", "NOT_HOLDER", "unlock GRANTED")
                 .containsKeys("passed over by GRANTED", "passed over by RELEASED", "message to one passed over before")
                 .containsKeys("RENEWED", "left", "left and admitted", "skipped", "grace")
-                .containsKeys("expired", "message", "messages", "token", "downgrade RENEWED", "shared", "limited")
+                .containsKeys("expired", "message", "messages", "token", "downgrade GRANTED", "shared", "limited")
                 .containsKeys(
                         "given",
                         "taken",
@@ -253,7 +253,10 @@ class ScriptModelTests {
             String status = (String) seen.reply().get(0);
             cover(status, 1);
             cover("unlock " + status, call.script() == LuaScript.UNLOCK ? 1 : 0);
-            if (call.script() == LuaScript.TRANSFER) {
+            boolean takes = call.script() == LuaScript.ACQUIRE && call.arguments().size() > 5;
+            boolean downgrades =
+                    takes && call.arguments().get(5).equals(call.arguments().get(0));
+            if (takes && !downgrades) {
                 coverTransfer(call, status, had);
             }
             boolean keeps = call.script() == LuaScript.UNLOCK
@@ -268,7 +271,7 @@ class ScriptModelTests {
                                     waiter.id().equals(call.arguments().get(0)));
             cover("left", left ? 1 : 0);
             cover("left and admitted", left ? seen.messages().size() : 0);
-            cover("downgrade " + status, call.script() == LuaScript.DOWNGRADE ? 1 : 0);
+            cover("downgrade " + status, downgrades ? 1 : 0);
             cover("unlock " + status + " beside another", call.script() == LuaScript.UNLOCK ? holders.size() : 0);
             cover(status + " beside another", holders.size() - 1);
             cover("several " + replies(status), status.contains(",") ? 1 : 0);
@@ -296,7 +299,7 @@ class ScriptModelTests {
             cover("taken again", granted && !given && had ? 1 : 0);
             cover(
                     "taken by another",
-                    !granted && !given && !had && call.arguments().get(2).startsWith(GIVEN) ? 1 : 0);
+                    !granted && !given && !had && call.arguments().get(5).startsWith(GIVEN) ? 1 : 0);
             cover("taken beside another", granted && !given ? model.holders().size() - 1 : 0);
             cover("taken before waiters", granted && !given && model.hasWaiters() ? 1 : 0);
         }
@@ -415,8 +418,8 @@ class ScriptModelTests {
 
         private Call downgrade(String id, long fence, long lastToken) {
             return new Call(
-                    LuaScript.DOWNGRADE,
-                    arguments(id, 0, fence, lastToken),
+                    LuaScript.ACQUIRE,
+                    arguments(id, 0, 0, Kind.SHARED, 0, id, fence, lastToken),
                     lock -> lock.downgrade(id, fence, lastToken));
         }
 
@@ -443,7 +446,9 @@ class ScriptModelTests {
 
         private Call transfer(String id, long fence, String to, long ttl) {
             return new Call(
-                    LuaScript.TRANSFER, arguments(to, 0, id, fence, ttl), lock -> lock.transfer(id, fence, to, ttl));
+                    LuaScript.ACQUIRE,
+                    arguments(to, 0, ttl, Kind.EXCLUSIVE, 0, id, fence, 0),
+                    lock -> lock.transfer(id, fence, to, ttl));
         }
 
         private Call renew(String id, long token, long ttl) {

@@ -79,7 +79,7 @@ class ScriptRulesTests {
         Object fence = acquire("a-1", EXCLUSIVE).reply().get(1);
         call(LuaScript.UNLOCK, "a-1", fence);
         Seen other = acquire("b-1", SHARED);
-        Seen late = call(LuaScript.DOWNGRADE, "a-1", fence, fence);
+        Seen late = downgrade("a-1", fence);
         assertThat(late.reply()).containsExactly("NOT_HOLDER");
         assertThat(late.stored().text()).isEqualTo(other.stored().text());
     }
@@ -90,8 +90,8 @@ class ScriptRulesTests {
         micros += 40 * SECOND;
         Seen again = acquire("a-1", EXCLUSIVE);
         assertThat(again.reply().get(1)).isNotEqualTo(fence);
-        for (LuaScript script : List.of(LuaScript.DOWNGRADE, LuaScript.RENEW)) {
-            Seen late = call(script, "a-1", fence, script == LuaScript.RENEW ? TTL : fence);
+        for (boolean renews : new boolean[] {true, false}) {
+            Seen late = renews ? call(LuaScript.RENEW, "a-1", fence, TTL) : downgrade("a-1", fence);
             assertThat(late.reply()).containsExactly("NOT_HOLDER");
             assertThat(late.stored().text()).isEqualTo(again.stored().text());
         }
@@ -224,14 +224,14 @@ class ScriptRulesTests {
     @Test
     void aTransferBeginsALeaseOfTheTakersTtlAndARepeatedOneDoesNotShortenIt() {
         Object number = acquire("a-1", EXCLUSIVE).reply().get(1);
-        Seen shorter = call(LuaScript.TRANSFER, "b-1", "a-1", number, 1_000);
+        Seen shorter = transfer("a-1", number, "b-1", 1_000);
         assertThat(shorter.reply()).containsExactly("GRANTED", number, 1_000L, 0L);
         assertThat(shorter.stored().lock().holders())
                 .singleElement()
                 .satisfies(each -> assertThat(each.ttl()).isEqualTo(1_000));
-        Seen longer = call(LuaScript.TRANSFER, "c-1", "b-1", number, 3 * TTL);
+        Seen longer = transfer("b-1", number, "c-1", 3 * TTL);
         assertThat(longer.reply()).containsExactly("GRANTED", number, 3L * TTL, 0L);
-        assertThat(call(LuaScript.TRANSFER, "c-1", "b-1", number, 1_000).reply())
+        assertThat(transfer("b-1", number, "c-1", 1_000).reply())
                 .containsExactly("GRANTED", number, 3L * TTL, 0L);
         assertThat(acquire("c-1", EXCLUSIVE).reply()).as("kept").containsExactly("GRANTED", number, 3L * TTL, 0L);
     }
@@ -294,7 +294,15 @@ class ScriptRulesTests {
     }
 
     private Seen transfer(String from, Object number, String to) {
-        return call(LuaScript.TRANSFER, to, from, number, TTL);
+        return transfer(from, number, to, TTL);
+    }
+
+    private Seen transfer(String from, Object number, String to, int ttl) {
+        return call(LuaScript.ACQUIRE, to, ttl, EXCLUSIVE, 0, from, number, 0);
+    }
+
+    private Seen downgrade(String id, Object number) {
+        return call(LuaScript.ACQUIRE, id, TTL, SHARED, 0, id, number, number);
     }
 
     private Seen keep(String id, Object number, int millis) {
