@@ -1,5 +1,5 @@
--- Extends the caller's lease, also beyond the ttl that it had, and those of other permits of the lock. Never shortens one and never creates
--- a key.
+-- Extends the caller's lease, also beyond the ttl that it had, and those of other permits of the lock. Never shortens one and never
+-- creates a key.
 --
 -- first: begin, stored
 -- then:  settings, common

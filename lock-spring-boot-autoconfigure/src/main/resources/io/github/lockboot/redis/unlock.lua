@@ -1,5 +1,5 @@
--- Ends the caller's id, wherever it is: in the queue, or as a holder. The first waiters that may hold the lock now get it. A next id, by which
--- the caller's process waits again, joins the queue.
+-- Ends the caller's id, in the queue or as a holder: the first waiters that may hold the lock now get it. A next id, by which the caller's
+-- process waits again, joins the queue.
 --
 -- Or the lock stays taken for a time: under an id that nobody uses, so that no command of the caller, repeated or late, changes that.
 -- Readers that do so are one holder, which ends at the latest of their times. A hint reaches the first waiter if the lock becomes free
