@@ -142,8 +142,8 @@ public sealed interface Reply {
     }
 
     /**
-     * @param line a status word and numbers, separated by spaces; text comes last. Of a renewal of several ids, one such
-     *     reply for each, separated by commas
+     * @param line a status word and numbers, separated by spaces; text comes last. Of a renewal of several ids, one
+     *     such reply for each, separated by commas
      * @throws IllegalStateException if the line has another form
      */
     static Reply parse(String line) {

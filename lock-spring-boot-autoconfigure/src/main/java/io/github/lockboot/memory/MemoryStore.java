@@ -88,8 +88,7 @@ final class MemoryStore implements LockStore {
     // --- questions --------------------------------------------------------------------------------------------
 
     @Override
-    public CompletableFuture<Reply> acquire(
-            String name, String id, Terms terms, boolean enqueue, @Nullable Held held) {
+    public CompletableFuture<Reply> acquire(String name, String id, Terms terms, boolean enqueue, @Nullable Held held) {
         return ask(name, state -> {
             if (held != null) {
                 return state.take(id, terms, held);

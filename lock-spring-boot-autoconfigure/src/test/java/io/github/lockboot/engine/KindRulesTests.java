@@ -472,8 +472,7 @@ class KindRulesTests {
             Lease lost = granted(TWO, 100);
             Lease kept = granted(TWO, 164);
             scripted.timer.tick(Duration.ofSeconds(11));
-            scripted.next("renew")
-                    .answer(new Reply.All(List.of(Reply.Plain.NOT_HOLDER, new Reply.Renewed(30_000, 0))));
+            scripted.next("renew").answer(new Reply.All(List.of(Reply.Plain.NOT_HOLDER, new Reply.Renewed(30_000, 0))));
             scripted.nothingIsSent();
             assertThat(lost.isValid()).isFalse();
             assertThat(kept.isValid()).isTrue();

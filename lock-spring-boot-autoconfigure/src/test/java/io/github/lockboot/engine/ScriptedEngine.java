@@ -77,7 +77,9 @@ public final class ScriptedEngine {
 
         /** It is called keep, transfer or downgrade if a script of another name does so. */
         public String script() {
-            if (call.script() == LuaScript.UNLOCK && call.arguments().length > 3 && argument(3).isEmpty()) {
+            if (call.script() == LuaScript.UNLOCK
+                    && call.arguments().length > 3
+                    && argument(3).isEmpty()) {
                 return "keep";
             } else if (call.script() == LuaScript.ACQUIRE && call.arguments().length > 5) {
                 return argument(5).equals(id()) ? "downgrade" : "transfer";

@@ -76,7 +76,7 @@ class MemoryStoreTests {
                 }
                 case 1 -> acquire(any, false);
                 case 2, 3, 4 -> acquire(any, true);
-                case 5 -> 
+                case 5 ->
                     same(
                             model.renew(List.of(new LockStore.Grant(id, modelFence, TTL))),
                             store.renew(NAME, List.of(new LockStore.Grant(id, fence, TTL)), late -> {}));
@@ -98,15 +98,13 @@ class MemoryStoreTests {
                 case 11 -> transfer(id, random);
                 case 12 -> {
                     long stay = 1 + random.nextInt(2 * (int) TTL);
-                    if (same(model.keep(id, modelFence, stay), store.release(NAME, id, 0, new Next.Kept(fence, stay)))) {
+                    if (same(
+                            model.keep(id, modelFence, stay), store.release(NAME, id, 0, new Next.Kept(fence, stay)))) {
                         known.remove(id);
                         fences.put(KEPT + id, Map.of(modelFence, fence));
                     }
                 }
-                case 10 ->
-                    same(
-                            model.downgrade(id, modelFence, modelFence + used),
-                            downgrade(id, fence, fence + used));
+                case 10 -> same(model.downgrade(id, modelFence, modelFence + used), downgrade(id, fence, fence + used));
                 default -> {
                     String next = newId();
                     Next queued = new Next.Queued(next, kind(next).terms(TTL, true));
@@ -159,11 +157,9 @@ class MemoryStoreTests {
         long fence = fence(id);
         long modelFence = modelFence(id);
         for (int times = 1 + random.nextInt(2); times > 0; times--) {
-            boolean transferred =
-                    same(
-                            model.transfer(id, modelFence + off, to, ttl),
-                            store.acquire(
-                                    NAME, to, Terms.exclusive(ttl, true), false, new Held(id, fence + off, fence)));
+            boolean transferred = same(
+                    model.transfer(id, modelFence + off, to, ttl),
+                    store.acquire(NAME, to, Terms.exclusive(ttl, true), false, new Held(id, fence + off, fence)));
             if (transferred) {
                 known.remove(id);
                 known.remove(to);

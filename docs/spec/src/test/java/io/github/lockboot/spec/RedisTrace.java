@@ -365,7 +365,8 @@ final class RedisTrace {
                     ttl(id, words.get(i + 1));
                 }
                 command.put("k", permits.size() > 1 ? "renew-permits" : "renew");
-                command.put(permits.size() > 1 ? "permits" : "tok", permits.size() > 1 ? permits : number(words.get(2)));
+                command.put(
+                        permits.size() > 1 ? "permits" : "tok", permits.size() > 1 ? permits : number(words.get(2)));
             }
             default -> throw new IllegalArgumentException(script);
         }

@@ -119,13 +119,7 @@ class RedisTraceTests {
         assertThat(verdict.traces).isGreaterThanOrEqualTo(FAULTS.size() * LOCKS);
         assertThat(verdict.steps)
                 .containsKeys(
-                        "acquire",
-                        "unlock",
-                        "unlock with next",
-                        "renew",
-                        "renew-permits",
-                        "downgrade",
-                        "transfer")
+                        "acquire", "unlock", "unlock with next", "renew", "renew-permits", "downgrade", "transfer")
                 .containsKeys("gone surely");
     }
 

@@ -452,8 +452,7 @@ final class Trace {
             boolean stays = after.queue().stream().anyMatch(each -> each.id().equals(waiter.id()))
                     || after.holders().stream().anyMatch(each -> each.id().equals(waiter.id()));
             boolean itself = command.words.get(2).equals(waiter.id())
-                    && (command.leaves()
-                            || now - waiter.seen() < PATIENCE); // granted and released at once
+                    && (command.leaves() || now - waiter.seen() < PATIENCE); // granted and released at once
             if (!stays && !itself) {
                 dropped.add(ids.get(waiter.id()).value());
                 unseen = Math.min(unseen, now - waiter.seen());

@@ -135,8 +135,7 @@ public final class ScriptStore implements LockStore {
     }
 
     @Override
-    public CompletableFuture<Reply> acquire(
-            String name, String id, Terms terms, boolean enqueue, @Nullable Held held) {
+    public CompletableFuture<Reply> acquire(String name, String id, Terms terms, boolean enqueue, @Nullable Held held) {
         long ttl = terms.ttlMillis();
         int queues = enqueue ? 1 : 0;
         if (held == null) {

@@ -122,7 +122,8 @@ public final class AcknowledgedSchedule implements AutoCloseable {
         for (int step = 0; step < STEPS; step++) {
             if (holder == null) {
                 String id = (random.nextBoolean() ? "a" : "b") + "-" + step;
-                if (isAcknowledged("grant", id, ttl -> store.acquire(NAME, id, Terms.exclusive(ttl, true), false, null))) {
+                if (isAcknowledged(
+                        "grant", id, ttl -> store.acquire(NAME, id, Terms.exclusive(ttl, true), false, null))) {
                     holder = id;
                 } else {
                     store.release(NAME, id, 0, null).join();

@@ -171,7 +171,8 @@ class LateReplyTests {
         Actor.get(store.release("another", "id", 1, null)); // so that Redis knows the script
         long awaited = acquire("awaited", EXCLUSIVE, "id");
         long alone = acquire("alone", EXCLUSIVE, "id");
-        assertThat(Actor.get(store.acquire("awaited", "next", EXCLUSIVE, true, null))).isInstanceOf(Reply.Queued.class);
+        assertThat(Actor.get(store.acquire("awaited", "next", EXCLUSIVE, true, null)))
+                .isInstanceOf(Reply.Queued.class);
         letWritesWait();
         long before = proxy.requestBytes();
         CompletableFuture<Reply> first = store.release("awaited", "id", awaited, null);

@@ -48,8 +48,7 @@ import static org.mockito.Mockito.when;
 @SuppressWarnings("unchecked")
 class LettuceScriptsTests {
 
-    private static final Map<LuaScript, String> SCRIPTS =
-            Map.of(LuaScript.UNLOCK, "unlock", LuaScript.SHOW, "show");
+    private static final Map<LuaScript, String> SCRIPTS = Map.of(LuaScript.UNLOCK, "unlock", LuaScript.SHOW, "show");
 
     private final StatefulConnection<byte[], byte[]> connection = mock(StatefulConnection.class);
     private final AbstractRedisAsyncCommands<byte[], byte[]> commands = mock(AbstractRedisAsyncCommands.class);

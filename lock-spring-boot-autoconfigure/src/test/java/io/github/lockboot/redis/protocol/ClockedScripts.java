@@ -38,10 +38,7 @@ public final class ClockedScripts {
 
     public ClockedScripts(RedisProbe redis) {
         this.redis = redis;
-        for (LuaScript script : List.of(
-                LuaScript.ACQUIRE,
-                LuaScript.UNLOCK,
-                LuaScript.RENEW)) {
+        for (LuaScript script : List.of(LuaScript.ACQUIRE, LuaScript.UNLOCK, LuaScript.RENEW)) {
             digests.put(script, (String) redis.command("SCRIPT", "LOAD", clocked(script.getScriptAsString())));
         }
     }

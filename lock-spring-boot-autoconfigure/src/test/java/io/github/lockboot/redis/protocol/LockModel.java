@@ -215,11 +215,15 @@ public final class LockModel {
                 replies.add(List.of("RENEWED", holder(grant.id()).until() - now(), (long) queue.size()));
             }
         }
-        return end(replies.size() == 1 ? replies.get(0).toArray() : new Object[] {
-            replies.stream()
-                    .map(words -> words.stream().map(Object::toString).collect(Collectors.joining(" ")))
-                    .collect(Collectors.joining(","))
-        });
+        return end(
+                replies.size() == 1
+                        ? replies.get(0).toArray()
+                        : new Object[] {
+                            replies.stream()
+                                    .map(words ->
+                                            words.stream().map(Object::toString).collect(Collectors.joining(" ")))
+                                    .collect(Collectors.joining(","))
+                        });
     }
 
     public Outcome keep(String id, long kept, long stay) {

@@ -97,8 +97,7 @@ class PermitRenewalCountTests {
             held.add(new Grant(id, owner.grantNumber(), TTL));
         }
         redis.command("CONFIG", "RESETSTAT");
-        List<Reply> replies =
-                ((Reply.All) store.renew("k", held, late -> {}).join()).replies();
+        List<Reply> replies = ((Reply.All) store.renew("k", held, late -> {}).join()).replies();
         assertThat(replies).hasSize(permits).allMatch(Reply.Renewed.class::isInstance);
         var calls = redis.commandCalls();
         return new Cost(

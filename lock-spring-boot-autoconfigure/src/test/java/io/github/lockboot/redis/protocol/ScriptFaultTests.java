@@ -36,8 +36,8 @@ class ScriptFaultTests {
     private static final String REFUSED = "(?s).*(permission|can't run).*";
     private static final long LARGEST_EXACT = 1L << 53;
     private static final Set<String> REFUSALS = Set.of("BUSY", "NOT_HOLDER");
-    private static final Set<String> REPLIES = Set.of(
-            "GRANTED", "QUEUED", "RELEASED", "GRANTED_NEXT", "RENEWED", "KEPT", "SHOWN");
+    private static final Set<String> REPLIES =
+            Set.of("GRANTED", "QUEUED", "RELEASED", "GRANTED_NEXT", "RENEWED", "KEPT", "SHOWN");
 
     private RedisServer server;
     private RedisProbe redis;
@@ -248,8 +248,7 @@ class ScriptFaultTests {
         redis.command("REPLICAOF", "127.0.0.1", "1");
         for (String key : List.of(KEY, "lock:none")) {
             assertRefusedByReplica(() -> renew(key, "a-1", other));
-            assertRefusedByReplica(
-                    () -> run(LuaScript.RENEW, key, "a-1", other, 30_000, "a-2", other, 30_000));
+            assertRefusedByReplica(() -> run(LuaScript.RENEW, key, "a-1", other, 30_000, "a-2", other, 30_000));
             assertRefusedByReplica(() -> unlock(key, "a-1", other, ""));
             assertRefusedByReplica(() -> unlock(key, "a-1", other, "a-2"));
             assertRefusedByReplica(() -> keep(key, "a-1", other));
@@ -594,10 +593,6 @@ class ScriptFaultTests {
     }
 
     private static List<LuaScript> scripts() {
-        return List.of(
-                LuaScript.ACQUIRE,
-                LuaScript.UNLOCK,
-                LuaScript.RENEW,
-                LuaScript.SHOW);
+        return List.of(LuaScript.ACQUIRE, LuaScript.UNLOCK, LuaScript.RENEW, LuaScript.SHOW);
     }
 }

@@ -191,7 +191,8 @@ class ScriptModelTests {
                     }
                     return;
                 }
-                case LATE -> call(calls.isEmpty() ? unlock(id, 0, null) : calls.get((int) step.amount() % calls.size()));
+                case LATE ->
+                    call(calls.isEmpty() ? unlock(id, 0, null) : calls.get((int) step.amount() % calls.size()));
                 case FORWARD -> turn(step.amount());
                 case BACK -> turn(-step.amount());
                 case CROWD_ARRIVES -> {
@@ -253,7 +254,8 @@ class ScriptModelTests {
             String status = (String) seen.reply().get(0);
             cover(status, 1);
             cover("unlock " + status, call.script() == LuaScript.UNLOCK ? 1 : 0);
-            boolean takes = call.script() == LuaScript.ACQUIRE && call.arguments().size() > 5;
+            boolean takes =
+                    call.script() == LuaScript.ACQUIRE && call.arguments().size() > 5;
             boolean downgrades =
                     takes && call.arguments().get(5).equals(call.arguments().get(0));
             if (takes && !downgrades) {
@@ -452,7 +454,10 @@ class ScriptModelTests {
         }
 
         private Call renew(String id, long token, long ttl) {
-            return new Call(LuaScript.RENEW, arguments(id, 0, token, ttl), lock -> lock.renew(List.of(new LockStore.Grant(id, token, ttl))));
+            return new Call(
+                    LuaScript.RENEW,
+                    arguments(id, 0, token, ttl),
+                    lock -> lock.renew(List.of(new LockStore.Grant(id, token, ttl))));
         }
 
         /**

@@ -115,8 +115,7 @@ class ScriptRulesTests {
         long one = (Long) acquire("a-1", 2).reply().get(1);
         long other = (Long) acquire("a-2", 2).reply().get(1);
         call(LuaScript.UNLOCK, "a-1", one);
-        assertThat(renewPermits("a-1", one, "a-2", other).reply())
-                .containsExactly("NOT_HOLDER,RENEWED " + TTL + " 0");
+        assertThat(renewPermits("a-1", one, "a-2", other).reply()).containsExactly("NOT_HOLDER,RENEWED " + TTL + " 0");
         long again = (Long) acquire("a-1", 2).reply().get(1);
         assertThat(renewPermits("a-1", one).reply()).as("late").containsExactly("NOT_HOLDER");
         call(LuaScript.UNLOCK, "a-1", again);
@@ -231,8 +230,7 @@ class ScriptRulesTests {
                 .satisfies(each -> assertThat(each.ttl()).isEqualTo(1_000));
         Seen longer = transfer("b-1", number, "c-1", 3 * TTL);
         assertThat(longer.reply()).containsExactly("GRANTED", number, 3L * TTL, 0L);
-        assertThat(transfer("b-1", number, "c-1", 1_000).reply())
-                .containsExactly("GRANTED", number, 3L * TTL, 0L);
+        assertThat(transfer("b-1", number, "c-1", 1_000).reply()).containsExactly("GRANTED", number, 3L * TTL, 0L);
         assertThat(acquire("c-1", EXCLUSIVE).reply()).as("kept").containsExactly("GRANTED", number, 3L * TTL, 0L);
     }
 
@@ -243,9 +241,7 @@ class ScriptRulesTests {
             Seen kept = keep("a-" + i, number, i == 2 ? 3 * TTL : TTL);
             assertThat(kept.reply()).containsExactly("KEPT");
             assertThat(holders(kept)).containsExactly("kept-a-1");
-            assertThat(keep("a-" + i, number, TTL).reply())
-                    .as("late")
-                    .containsExactly("NOT_HOLDER");
+            assertThat(keep("a-" + i, number, TTL).reply()).as("late").containsExactly("NOT_HOLDER");
         }
         micros += 3L * TTL * 1_000 - SECOND;
         assertThat(acquire("b-1", EXCLUSIVE).reply()).startsWith("QUEUED");
