@@ -161,8 +161,15 @@ class EngineRegistryTests {
         registry.addListener(listener);
         registry.get("a").unlock();
         registry.get("b").lock();
-        listener.await("acquired b ASKED");
+        registry.get("b").unlock();
+        listener.await("released b");
         assertThat(listener.told)
-                .containsExactly("requested a", "acquired a ASKED", "released a", "requested b", "acquired b ASKED");
+                .containsExactly(
+                        "requested a",
+                        "acquired a ASKED",
+                        "released a",
+                        "requested b",
+                        "acquired b ASKED",
+                        "released b");
     }
 }
