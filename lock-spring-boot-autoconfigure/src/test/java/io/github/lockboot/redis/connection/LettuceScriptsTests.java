@@ -148,7 +148,7 @@ class LettuceScriptsTests {
         scripts.run(reply -> {}, LuaScript.SHOW, "lock:a", new byte[0]);
         assertThat(sent()).containsExactly("unlock lock:b");
         timer.tick(Duration.ofSeconds(1));
-        assertThat(sent()).containsExactly("unlock lock:a", "cancel lock:a");
+        assertThat(sent()).containsExactly("unlock lock:a", "show lock:a");
     }
 
     /** From any place: calls need not expire in order. */
@@ -165,7 +165,7 @@ class LettuceScriptsTests {
         clearInvocations(commands);
         when(connection.isOpen()).thenReturn(true);
         scripts.run(reply -> {}, LuaScript.SHOW, "lock:a", new byte[0]);
-        assertThat(sent()).containsExactly("cancel lock:a");
+        assertThat(sent()).containsExactly("show lock:a");
     }
 
     /** That thread also renews leases. */
