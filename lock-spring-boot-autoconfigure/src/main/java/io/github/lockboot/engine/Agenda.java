@@ -11,8 +11,7 @@ import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When the names of a registry want to be called next, on one task of the timer; and whose turn it is to renew a lease
- * out of the ordinary.
+ * When the names of a registry want to be called next, on one task of the timer; and the line of extra renewals.
  *
  * <p>A renewal is extra if the last one was refused or could not be sent, or if another has perhaps changed the lock.
  * After a cut, a flush or a step of the clock this may concern all leases of all instances at once, when the store has

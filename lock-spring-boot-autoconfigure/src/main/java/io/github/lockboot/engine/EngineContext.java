@@ -30,9 +30,7 @@ import io.github.lockboot.internal.OutageLog;
 import io.github.lockboot.internal.Timer;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What the engine gets from outside: time, threads, chance and settings. And how far the life of the registry has come.
- */
+/** Provides time, threads, randomness and settings. Knows whether the registry is open, closing or closed. */
 public final class EngineContext {
 
     private static final long NO_THREAD_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -163,7 +161,7 @@ public final class EngineContext {
     }
 
     /**
-     * Waits for an answer of the store, which comes within the command timeout unless it was lost with something that
+     * Waits for an answer of the store, which comes within two command timeouts unless it was lost with something that
      * was thrown. An interrupt does not end the wait: the flag is set again.
      *
      * @return null if there is none, or the future has failed
@@ -223,11 +221,11 @@ public final class EngineContext {
     /** How often a waiter asks again: often enough not to miss a whole claim lease. */
     long pollInterval(Terms terms) {
         long claimLease = TimeUnit.MILLISECONDS.toNanos(Math.min(terms.ttlMillis(), LockStore.CLAIM_LEASE_MILLIS));
-        return Math.min(retryInterval(), claimLease / 3);
+        return Math.min(poll(), claimLease / 3);
     }
 
     /** As {@link Settings#poll()}: a longer one counts as that everywhere. */
-    long retryInterval() {
+    long poll() {
         return settings.poll().toNanos();
     }
 

@@ -186,7 +186,7 @@ public abstract class EngineLock implements NamedLock, LockScope.OfLock {
     // --- state ------------------------------------------------------------------------------------------------
 
     /**
-     * {@inheritDoc} If this returns 0 because the lease is in doubt, the hold is not renewed any more: the thread may
+     * {@inheritDoc} If this returns 0 because the hold is not valid, the hold is not renewed any more: the thread may
      * never release it.
      */
     @Override
@@ -202,7 +202,7 @@ public abstract class EngineLock implements NamedLock, LockScope.OfLock {
         return mine.count(kind());
     }
 
-    /** {@inheritDoc} If this returns false because the lease is in doubt, the hold is not renewed any more. */
+    /** {@inheritDoc} If this returns false because the hold is not valid, the hold is not renewed any more. */
     @Override
     public boolean isHeldByCurrentThread() {
         return getHoldCount() > 0;

@@ -105,7 +105,7 @@ final class FutureWaiter extends Waiter {
 
     private void onGrant(Hold granted, CompletableFuture<Lease> waiting) {
         if (granted.lease() != State.RUNNING) {
-            decider().endLapsed();
+            decider().settleNow();
         } else if (granted.claim()) {
             conclude();
             future = null;

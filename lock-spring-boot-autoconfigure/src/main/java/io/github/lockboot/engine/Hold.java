@@ -59,7 +59,9 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     /** What came of a release. */
     enum Release {
 
-        /** The lock stays in this registry: the next waiter has it, or it lingers. Nothing was sent to the store. */
+        /**
+         * Nothing was sent to the store: the next waiter here has the lock, it lingers, or the hold had been released.
+         */
         PASSED_ON,
 
         /** The store has released the lock: it is free, or a waiter of the store has it. */
@@ -74,8 +76,8 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         /** The hold had ended in the store before it was released. */
         LOST;
 
-        /** An answer that is known at once. */
-        final CompletableFuture<Release> known = CompletableFuture.completedFuture(this);
+        /** For an answer that is known at once. */
+        final CompletableFuture<Release> completed = CompletableFuture.completedFuture(this);
     }
 
     /** What a hold asks of its name. */
@@ -103,7 +105,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         void downgrade(Hold hold);
 
         /** Ends the holds whose leases have run out, before an answer that comes late could renew them. */
-        void endLapsed();
+        void settleNow();
     }
 
     private static final String HAND_OVER_UNANSWERED =
@@ -398,7 +400,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         long before = counts.getAndUpdate(n -> part(n, once) > 0 ? n - once : n);
         endIfExited();
         if (before != once && lease() == LeaseTime.State.OVER) {
-            releaser.endLapsed();
+            releaser.settleNow();
         }
         if (state() == State.LOST) {
             if (counts.get() == 0) {
@@ -473,7 +475,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         }
     }
 
-    /** The future completes within the command timeout. If it does not, the answer was lost. */
+    /** The future completes within two command timeouts: of a renewal under way, and its own. Else it was lost. */
     private Release awaited(CompletableFuture<Release> ended) {
         Release release = context.awaitAnswer(ended);
         return release == null ? Release.UNKNOWN : release;
@@ -485,7 +487,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
             return ended;
         }
         whenAnswered(ended);
-        return Release.SENT.known;
+        return Release.SENT.completed;
     }
 
     /** No caller waits for the answer: it is handled when it comes. */
@@ -494,7 +496,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     }
 
     private void onEnded(Release release) {
-        if (isLostBy(release)) {
+        if (loseIfLost(release)) {
             throw lostException();
         }
         if (release == Release.UNKNOWN) {
@@ -507,7 +509,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
 
     /** Does not block: it is called on a thread of the store. */
     private void onAnsweredLater(Release release) {
-        if (!isLostBy(release)) {
+        if (!loseIfLost(release)) {
             boolean known = release != Release.UNKNOWN;
             waiter.report(use -> use.releasedLater(known));
             if (!known) {
@@ -517,10 +519,12 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     }
 
     /**
-     * Whether the answer to the release shows that the lock had been lost before. Then the hold was not safe to its
+     * Loses the hold if the answer to its release shows that the lock had been lost before. Then it was not safe to its
      * end, and the caller must know.
+     *
+     * @return whether it is lost
      */
-    private boolean isLostBy(Release release) {
+    private boolean loseIfLost(Release release) {
         if (release == Release.LOST && lose(State.RELEASED, "it had already ended when it was released")) {
             reportLoss();
         }
@@ -535,7 +539,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
             EngineContext.requireStack();
             keepFor(delay);
             CompletableFuture<Release> ended =
-                    state() == State.LOST ? Release.LOST.known : releaser.release(this, null);
+                    state() == State.LOST ? Release.LOST.completed : releaser.release(this, null);
             unlessSent(ended)
                     .exceptionally(failure -> Release.UNKNOWN)
                     .thenAcceptAsync(this::onEnded, context::runLater)

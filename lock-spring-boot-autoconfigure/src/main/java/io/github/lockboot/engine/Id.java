@@ -116,10 +116,7 @@ final class Id {
     private long backoff = FIRST_POLL;
 
     // --- as long as it is asked for
-    /** Whether the store has answered that another has the lock. */
-    boolean refused;
-
-    /** The newest of these answers. */
+    /** The newest answer that another has the lock; null if there is none. */
     @Nullable
     Taken taken;
 
@@ -174,13 +171,13 @@ final class Id {
     /** Whether its release is repeated. */
     volatile boolean repeated;
 
-    Id(String text, Terms terms, @Nullable Transfer transfer, EngineContext context, LockStore.Client client) {
+    Id(String text, Terms terms, @Nullable Transfer transfer, LockEngine engine) {
         this.text = text;
         this.terms = terms;
         this.transfer = transfer;
-        this.context = context;
-        this.client = client;
-        this.renewal = new Renewal(this, context, client);
+        this.context = engine.context();
+        this.client = engine.store.client();
+        this.renewal = new Renewal(this, engine);
     }
 
     void sent(Command command) {
@@ -233,7 +230,6 @@ final class Id {
     /** It is queued. The next poll is due after an interval, or when a lease ends: waiters before it may have died. */
     void queued(Reply.Queued reply, Moment askedAt, boolean notified, Moment now) {
         place = new Place(askedAt, reply.grantNumber());
-        refused = true;
         failing = null;
         long pause;
         if (notified) {
@@ -255,7 +251,6 @@ final class Id {
 
     /** It is not queued, so no message comes. */
     void busy(boolean enqueued, Moment now) {
-        refused = true;
         failing = null;
         mayBeKnown &= enqueued;
         due = now.nanos() + (enqueued ? nextPause() : 0);
@@ -459,7 +454,7 @@ final class Id {
         leftTo = null;
         repeated = true;
         due = now.nanos() + context.jittered(backoff);
-        backoff = Math.min(Math.max(2 * backoff, context.minRetryInterval()), context.retryInterval());
+        backoff = Math.min(Math.max(2 * backoff, context.minRetryInterval()), context.poll());
     }
 
     /** Whether a late copy of its predecessor's release could still queue it, after its own release. */
@@ -632,6 +627,7 @@ final class Id {
         private final Id id;
         private final EngineContext context;
         private final LockStore.Client client;
+        private final Agenda agenda;
         private Doubt doubt = Doubt.UNWATCHED;
 
         /** When the newest renewal was sent. */
@@ -655,10 +651,11 @@ final class Id {
         /** Whether its turn has come. */
         private boolean turn;
 
-        Renewal(Id id, EngineContext context, LockStore.Client client) {
+        Renewal(Id id, LockEngine engine) {
             this.id = id;
-            this.context = context;
-            this.client = client;
+            this.context = engine.context();
+            this.client = engine.store.client();
+            this.agenda = engine.agenda;
         }
 
         // --- facts --------------------------------------------------------------------------------------------------
@@ -672,8 +669,8 @@ final class Id {
             if (doubt == Doubt.CHANGED || doubt == Doubt.CHECKED) {
                 doubt = Doubt.CHECKED;
                 boolean exclusive = id.terms.kind() == LockKind.EXCLUSIVE;
-                pausesUntil = now.nanos()
-                        + (exclusive ? context.retryInterval() : id.lease().third());
+                pausesUntil =
+                        now.nanos() + (exclusive ? context.poll() : id.lease().third());
             }
             sentAt = now;
             epoch = client.epoch();
@@ -759,7 +756,7 @@ final class Id {
         }
 
         private long soon() {
-            return Math.min(id.lease().tenth(), context.retryInterval());
+            return Math.min(id.lease().tenth(), context.poll());
         }
 
         /** Permits are not watched: every command of another holder changes the lock. */
@@ -773,12 +770,12 @@ final class Id {
 
         // --- its turn among the extra ones --------------------------------------------------------------------------
 
-        void join(Agenda agenda, Agenda.Called called) {
+        void join(Agenda.Called called) {
             place = place == null ? agenda.join(called, id.lease().deadline()) : place;
         }
 
         /** Its turn has come, unless it has left the line meanwhile. */
-        void take(Agenda agenda, Agenda.Entry called) {
+        void take(Agenda.Entry called) {
             if (place == called) {
                 place = null;
                 turn = true;
@@ -791,7 +788,7 @@ final class Id {
             return turn;
         }
 
-        void leave(Agenda agenda) {
+        void leave() {
             agenda.leave(place);
             place = null;
             if (turn) {

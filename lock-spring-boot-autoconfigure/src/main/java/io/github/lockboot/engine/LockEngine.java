@@ -48,8 +48,8 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * A call finds the {@link Name} by its kind, and makes it if there is none. A message finds the {@link Id} that it
- * names, and with it the name. If no such id is under way here, the store has granted the lock to an id that has ended,
- * and gets it back.
+ * names, and with it the name. If no such id is under way here, the store still has an id that has ended, and gets its
+ * release.
  *
  * <h2>What is kept, and for how long</h2>
  *
@@ -486,7 +486,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
                 if (hold != null && hold.lease() != LeaseTime.State.OVER) {
                     throw wouldWaitForItself(thread, request, hold);
                 } else if (name != null && hold != null) {
-                    name.endLapsed();
+                    name.settleNow();
                 }
             }
         }
@@ -588,7 +588,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         }
         String name = isOurs(push.id()) ? store.nameOf(push.key()) : null;
         if (name != null) {
-            // The store has granted the lock to an id that has ended: by a late command, or by a failover.
+            // The store has an id that has ended, by a late command or a failover: as a holder, or in the queue.
             nameFor(LockKind.EXCLUSIVE, name).releaseUnknownGrant(push.id(), newestToken.get());
         }
     }

@@ -40,7 +40,7 @@ public record LockRequest(
     private static final long LONGEST_NANOS = Long.MAX_VALUE / 4;
 
     private static final Duration LONGEST = Duration.ofNanos(LONGEST_NANOS);
-    private static final Duration SHORTEST = LONGEST.negated(); // by a BigDecimal, which each release would wait for
+    private static final Duration SHORTEST = LONGEST.negated(); // once, because it uses a BigDecimal
 
     /**
      * The terms on which an acquisition id has the lock, fixed for its life. A request on other terms needs another id.
@@ -160,16 +160,20 @@ public record LockRequest(
     }
 
     LockRequest named(String other) {
-        return new LockRequest(other, group, terms, waitNanos, maxHoldNanos, awaitsRelease, false, maxWaiting);
+        return with(other, waitNanos, false);
     }
 
     public LockRequest waiting(long nanos) {
-        return new LockRequest(name, group, terms, nanos, maxHoldNanos, awaitsRelease, false, maxWaiting);
+        return with(name, nanos, false);
     }
 
     /** Asks once, for a caller that asks again. */
     LockRequest attempted() {
-        return new LockRequest(name, group, terms, 0, maxHoldNanos, awaitsRelease, true, maxWaiting);
+        return with(name, 0, true);
+    }
+
+    private LockRequest with(String name, long waitNanos, boolean attempt) {
+        return new LockRequest(name, group, terms, waitNanos, maxHoldNanos, awaitsRelease, attempt, maxWaiting);
     }
 
     boolean triesOnce() {

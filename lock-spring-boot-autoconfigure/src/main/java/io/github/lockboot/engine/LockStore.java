@@ -9,9 +9,8 @@ import io.github.lockboot.engine.LockRequest.Terms;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store of locks: one method for each request about one acquisition id. An id is used for one acquisition only. A
- * request may arrive twice, late, or never. No method blocks. If a future fails, the request may have been answered, or
- * may be answered later.
+ * The store of locks. An id is used for one acquisition only. A request may arrive twice, late, or never. No method
+ * blocks. If a future fails, the request may have been answered, or may be answered later.
  *
  * <p>A store keeps three promises, on which the engine builds all others:
  *
@@ -104,7 +103,7 @@ public interface LockStore {
      * and on shared terms an exclusive hold becomes a shared one, under which waiting readers are admitted.
      * {@code GRANTED}, as above and also if all this is so already, or {@code NOT_HOLDER}.
      *
-     * @param held the hold that is taken over; null if there is none
+     * @param held the hold that is taken over, or the id's own that becomes shared; null if there is none
      */
     CompletableFuture<Reply> acquire(String name, String id, Terms terms, boolean enqueue, @Nullable Held held);
 

@@ -36,9 +36,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>Facts and one settle()</h2>
  *
- * Events only change facts. After each of them {@link #settle} does what the facts ask for, so it does not matter in
- * which order they come, or whether one was lost. Called again, it does nothing. Whatever is thrown in the middle, the
- * next call does the rest: a name that is not settled is called again within a second.
+ * An event changes facts, and may decide waiters. After each of them {@link #settle} does what the facts ask for, so it
+ * does not matter in which order they come, or whether one was lost. Called again, it does nothing. Whatever is thrown
+ * in the middle, the next call does the rest: a name that is not settled is called again within a second.
  *
  * <pre>
  *   fact                       changed by                       what settle() does with it
@@ -52,14 +52,14 @@ import org.jspecify.annotations.Nullable;
  *   came too late              a hold that was taken back       begins the next request with this failure
  *   a hold                     release                          serves the next one, lingers, or releases the id
  *   left to another process    release                          transfers the id in place of its release
- *   kept until                 keepUntil                        releases the id by keeping it
+ *   kept until                 keepUntil                        sends a release that keeps the lock taken
  *   downgraded                 downgrade                        tells the store; writers ask for themselves
  *   an extension               extend                           sends it
  *   the lease                  an answer, a message, the clock  renews it; loses what has run out
  *   in doubt                   changed, the time of day         renews it in its turn
  *   others wait                an answer, a message             passes it on only to callers that wait now
- *   queued, refused, failing   an answer, a failure             asks again in time
- *   revoked                    revoke                           releases the id
+ *   queued, taken, failing     an answer, a failure             asks again when it is due
+ *   revoked                    revoke                           ends the id: the caller releases it in the store
  *   a grant to an unknown id   releaseUnknownGrant              releases the id
  *   the channel, closing       the registry                     limits how often the lock is passed on; fails all that
  *                                                               wait
@@ -86,14 +86,14 @@ import org.jspecify.annotations.Nullable;
  * An event that comes while the same thread settles, such as an answer that a store gives at once, is handled after it.
  */
 @SuppressWarnings("ReferenceEquality") // commands and appointments are known by identity
-final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Decider, Agenda.Called {
+final class Name extends EngineContext.Shell implements Hold.Releaser, Agenda.Called {
 
     private static final String ENDED = "it had already ended when it was renewed";
 
     /** A wait without limit fails only after so many failures: one or two may come from a pause of this process. */
     private static final int FAILURES_ENDURED = 3;
 
-    /** An answer that is missing for so many seconds in which this process has run was lost: something was thrown. */
+    /** After so many seconds in which this process has run, a missing answer counts as lost: something was thrown. */
     private static final int SECONDS_UNTIL_LOST = 10;
 
     private final String text;
@@ -183,25 +183,22 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
     }
 
     /** {@return false if the waiter has been decided already} Otherwise it is refused. */
-    @Override
-    public boolean leave(Waiter waiter) {
+    boolean leave(Waiter waiter) {
         return changeIf(waiter::isWaiting, now -> line.decide(waiter, Waiter.Refused.HELD));
     }
 
     /** The time to wait has passed: the waiter is decided, now or with the next answer. */
-    @Override
-    public void leaveAtDeadline(Waiter waiter) {
+    void leaveAtDeadline(Waiter waiter) {
         onEvent(now -> line.overdue(waiter));
     }
 
     /** The caller is gone: the waiter leaves, or its hold is released. */
-    @Override
-    public void withdraw(Waiter waiter) {
+    void withdraw(Waiter waiter) {
         leave(waiter);
         if (waiter.outcome() instanceof Hold hold) {
             hold.end();
             hold.claim(); // unless it has been
-            hold.whenAnswered(hold.state() == Hold.State.RELEASED ? Release.UNKNOWN.known : release(hold, null));
+            hold.whenAnswered(hold.state() == Hold.State.RELEASED ? Release.UNKNOWN.completed : release(hold, null));
         }
     }
 
@@ -215,8 +212,8 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
                 hold.id().leftTo = to;
             }
             return () -> hold.state() == Hold.State.LOST
-                    ? Release.LOST.known
-                    : ends && !hold.id().isHeld() ? hold.id().released : Release.PASSED_ON.known;
+                    ? Release.LOST.completed
+                    : ends && !hold.id().isHeld() ? hold.id().released : Release.PASSED_ON.completed;
         });
     }
 
@@ -240,7 +237,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
     }
 
     @Override
-    public void endLapsed() {
+    public void settleNow() {
         onEvent(now -> {});
     }
 
@@ -249,7 +246,10 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
         onEvent(now -> appointment = appointment == entry ? null : appointment);
     }
 
-    /** Called once a second. A lease may be in doubt, an answer lost, the channel cut, or a caller gone. */
+    /**
+     * Called once a second. A lease may be in doubt, an answer lost, the channel cut, or a caller gone that has not
+     * claimed its hold.
+     */
     void check(Moment now) {
         check();
         boolean offered = holds.present().stream().anyMatch(hold -> hold.state() == Hold.State.OFFERED);
@@ -296,7 +296,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
 
     /** The store has granted the lock to an id of this registry that has ended: it is released. */
     void releaseUnknownGrant(String unknownId, long lastToken) {
-        Id id = new Id(unknownId, Terms.exclusive(1, false), null, context, store.client());
+        Id id = new Id(unknownId, Terms.exclusive(1, false), null, engine);
         onEvent(now -> releaseAgain(id, lastToken, now));
     }
 
@@ -421,7 +421,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
     }
 
     private void onRenewed(Id id, Command command, @Nullable Reply reply, @Nullable Throwable failure, Moment now) {
-        id.renewal.leave(engine.agenda);
+        id.renewal.leave();
         Extension extension = command.extension();
         if (extension != null) {
             afterwards(() -> Futures.complete(extension.answer(), reply, failure));
@@ -605,7 +605,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
         Waiter first = line.dropGone();
         Id asked = asked();
         boolean waits = asked != null
-                ? asked.refused
+                ? asked.taken != null
                 : kind == LockKind.EXCLUSIVE && firstId(id -> id.isHeld() && !id.downgraded) != null;
         if (first == null) {
             tooLate = null;
@@ -614,7 +614,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
                 openChannel();
             }
         } else if (asked == null && !context.isClosing()) {
-            Id id = new Id(engine.nextId(), first.request().terms(), first.transfer(), context, store.client());
+            Id id = new Id(engine.nextId(), first.request().terms(), first.transfer(), engine);
             id.due = now.nanos();
             id.failing = tooLate == null ? null : new Failing(tooLate, 1, now.nanos());
             tooLate = null;
@@ -643,7 +643,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
         if (id.isHeld()) {
             renewIfDue(id, now);
         } else if (id.life == Life.ASKED_FOR && due) {
-            send(Verb.ACQUIRE, List.of(id), id.refused || id.failing != null || isPatient(), null, now);
+            send(Verb.ACQUIRE, List.of(id), id.taken != null || id.failing != null || isPatient(), null, now);
         } else if (id.life == Life.ENDING && !id.mayBeKnown) {
             remove(id);
         } else if (id.life == Life.ENDING && due && !id.awaitsPredecessor()) {
@@ -661,7 +661,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
     private List<Id> releasedTogether(Id id, Moment now) {
         Id next = asked();
         boolean plain = id.wasHeld() && !id.repeated && id.leftTo == null && id.keptFor(now.nanos()) <= 0;
-        return plain && next != null && !next.mayBeKnown && !next.refused && next.transfer == null && isPatient()
+        return plain && next != null && !next.mayBeKnown && next.taken == null && next.transfer == null && isPatient()
                 ? List.of(id, next)
                 : List.of(id);
     }
@@ -677,7 +677,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
         } else if (LeaseTime.hasCome(id.downgradeDue, now.nanos())) {
             send(Verb.DOWNGRADE, List.of(id), false, null, now);
         } else if (due && isNeeded(id, now) && renewal.isExtra(now.nanos())) {
-            renewal.join(engine.agenda, place -> onEvent(then -> renewal.take(engine.agenda, place)));
+            renewal.join(place -> onEvent(then -> renewal.take(place)));
             return;
         } else if (due && isNeeded(id, now)) {
             List<Id> together = renewedTogether(id, now);
@@ -685,7 +685,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
             send(Verb.RENEW, together, false, null, now);
         }
         if (id.underWay == null || !renewal.hasTurn()) {
-            renewal.leave(engine.agenda);
+            renewal.leave();
         }
     }
 
@@ -701,7 +701,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
                 : ids().filter(id -> id == due || joins.test(id)).toList();
     }
 
-    /** Whether a caller still uses the lease. A caller that has held the lock for too long does not count. */
+    /** Whether the lease lingers, or a caller uses it. A caller that has held the lock for too long does not count. */
     private boolean isNeeded(Id id, Moment now) {
         boolean anyInUse = id.holds == 0;
         for (Hold hold : holds.of(id)) {
@@ -752,7 +752,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
     private boolean isKnownToBeTaken(Id asked) {
         return kind == LockKind.EXCLUSIVE && asked.transfer == null
                 ? knownTaken
-                : asked.refused && asked.failing == null;
+                : asked.taken != null && asked.failing == null;
     }
 
     /** Names the holder by the newest answer of the store, or else a hold of this registry. */
@@ -809,7 +809,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
      * Ends an id whose lease is over although it was not released. A hold that was not claimed is no loss: its waiter
      * is the first again.
      *
-     * @param gone whether the store has answered that it does not know the id any more
+     * @param gone whether the store no longer has it, or the caller releases it, so that no release is to be sent
      */
     private void lose(Id id, String reason, boolean gone, Moment now) {
         if (id.life != Life.ASKED_FOR && !id.isHeld()) {
@@ -840,7 +840,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
     }
 
     private void end(Id id, boolean known, Moment now) {
-        id.renewal.leave(engine.agenda);
+        id.renewal.leave();
         if (id.wasHeld()) {
             engine.noteToken(id.lastToken());
         }

@@ -60,7 +60,7 @@ final class ThreadWaiter extends Waiter {
             return outcome != Plain.WAITING;
         }
         if (granted.lease() != State.RUNNING) {
-            decider().endLapsed();
+            decider().settleNow();
             return false;
         }
         granted.begin(); // first: once it is claimed it may be lost, and a listener may end it, on any thread

@@ -90,28 +90,12 @@ abstract class Waiter {
         GONE
     }
 
-    /** What decides the wait: the name that the waiter has entered. */
-    interface Decider {
-
-        /** {@return false if the waiter has been decided already} Otherwise it is refused. */
-        boolean leave(Waiter waiter);
-
-        /** The time to wait has passed: decides the waiter, now or with the next answer of the store. */
-        void leaveAtDeadline(Waiter waiter);
-
-        /** Takes back an offered hold that came too late. Its waiter is the first in the line again. */
-        void endLapsed();
-
-        /** The caller is gone: the waiter leaves, or its hold is released. */
-        void withdraw(Waiter waiter);
-    }
-
     final EngineContext context;
     final long start;
     private final LockRequest request;
     private final @Nullable UseNotifier use;
     private final @Nullable Thread thread;
-    private volatile @Nullable Decider decider;
+    private volatile @Nullable Name decider;
     private volatile Outcome outcome = Plain.WAITING;
     private volatile Caller caller;
     private volatile boolean trial;
@@ -160,11 +144,12 @@ abstract class Waiter {
     }
 
     /** Called when it enters. */
-    final void joins(Decider entered) {
+    final void joins(Name entered) {
         decider = entered;
     }
 
-    final Decider decider() {
+    /** The name that it has entered, which decides the wait. */
+    final Name decider() {
         return Objects.requireNonNull(decider);
     }
 
@@ -269,7 +254,7 @@ abstract class Waiter {
             report(use -> use.acquired(granted));
             return granted;
         }
-        if (request.attempt() && isRefusal(decided)) {
+        if (request.attempt() && asksAgain(decided)) {
             return null;
         }
         if (decided instanceof Failure failure) {
@@ -298,7 +283,7 @@ abstract class Waiter {
     }
 
     /** Whether a caller that waits asks again. */
-    private static boolean isRefusal(Outcome decided) {
+    private static boolean asksAgain(Outcome decided) {
         return decided instanceof Refused || decided instanceof Failure failure && failure.notNow;
     }
 
@@ -309,7 +294,7 @@ abstract class Waiter {
     final void withdraw() {
         caller = Caller.GONE;
         context.schedule(0, () -> {
-            Decider entered = decider;
+            Name entered = decider;
             if (entered != null) {
                 entered.withdraw(this);
             }

@@ -32,8 +32,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The locks that several registries share, and the engines of these registries. It follows the rules of the scripts,
- * with two differences: a waiter does not leave the queue because it has not polled, since a registry that closes
- * removes its ids; and every engine receives all messages.
+ * except that a waiter is never taken for dead, since a registry that closes removes its ids; that the queue has no
+ * limit; and that every engine receives all messages.
  */
 final class MemoryStore implements LockStore {
 

@@ -385,7 +385,7 @@ class HoldRulesTests {
             public void downgrade(Hold hold) {}
 
             @Override
-            public void endLapsed() {}
+            public void settleNow() {}
         };
         Hold granted = Hold.of(scripted.granted(100, TTL));
         EngineContext context = scripted.engine.context();

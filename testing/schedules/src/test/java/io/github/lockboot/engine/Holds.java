@@ -42,7 +42,7 @@ final class Holds {
         }
 
         @Override
-        public void endLapsed() {}
+        public void settleNow() {}
     }
 
     private static final LockRequest REQUEST = LockRequest.of(
