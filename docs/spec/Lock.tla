@@ -69,6 +69,7 @@ NextFence(fence) == fence + 1
 WaitingWith(c) == 0..(MaxReaders - 1)     \* how many more readers of this client wait for the same grant
 IsStale(waiter) == FALSE        \* was not heard of for so long that a script drops it
 IsPassed(waiter) == cl[waiter.id[1]].ph = "crashed"  \* nobody listens for it, so a script passes it over
+WasPassed(waiter) == IsPassed(waiter)     \* when the last script ran
 
 \* --- the scripts -----------------------------------------------------------------------------------------------------
 
@@ -585,7 +586,7 @@ HoldersFit ==
     /\ \A i \in 1..Len(r.queue) : /\ ~IsHolder(r, r.queue[i].id)
                                   /\ \A j \in 1..Len(r.queue) : r.queue[i].id = r.queue[j].id => i = j
     /\ \A i \in 1..Len(r.queue) :
-        (\A j \in 1..(i - 1) : IsPassed(r.queue[j]) /\ Fits(r.holders, r.queue[j].kind)) /\ ~IsPassed(r.queue[i])
+        (\A j \in 1..(i - 1) : WasPassed(r.queue[j]) /\ Fits(r.holders, r.queue[j].kind)) /\ ~WasPassed(r.queue[i])
             => ~Fits(r.holders, r.queue[i].kind)
 
 \* While a client believes, nobody has been given a newer token; except among permits.

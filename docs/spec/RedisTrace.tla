@@ -25,6 +25,8 @@ RedisLocalsOf(kind) == IF IsLimited(kind) THEN 64 ELSE Locals
 RedisNextFence(fence) == Max(fence + 1, Line.micros)
 RedisIsStale(waiter) == waiter.id \in Line.dropped
 RedisIsPassed(waiter) == waiter.id \in Line.passed
+\* Known right after a run, which is when it matters.
+RedisWasPassed(waiter) == LET last == Traces[t].lines[i - 1] IN last.k # "run" \/ waiter.id \in last.passed
 
 \* --- the steps -------------------------------------------------------------------------------------------------------
 

@@ -35,6 +35,8 @@ TraceDriftOf(lease) == lease \div 100 + Drift
 TraceNextFence(fence) == Max(fence + 1, Line.micros)
 TraceIsStale(waiter) == waiter.id \in Line.dropped
 TraceIsPassed(waiter) == waiter.id \in Line.passed
+\* Known right after a run, which is when it matters.
+TraceWasPassed(waiter) == LET last == Traces[t].lines[i - 1] IN last.k # "run" \/ waiter.id \in last.passed
 TraceWaitingWith(c) == {Line.readers}
 TraceAfter(m) == net                                    \* the answers to two commands may be the same
 TraceMayPoll(c) == IsWaiting(c)
