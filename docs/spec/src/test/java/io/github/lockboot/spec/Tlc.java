@@ -34,6 +34,9 @@ final class Tlc {
     /**
      * Checks a module with a configuration; both are files of the folder. Traces are in {@code traces} under the work
      * folder.
+     *
+     * @throws IllegalStateException if TLC stops for another reason than a property, such as an expression that it cannot
+     *     evaluate
      */
     static Result check(Path folder, String module, String configuration, Path work, String... options) {
         Path ownModules = work.resolve("modules"); // TLC unpacks its modules there, and removes them at its end
@@ -79,6 +82,9 @@ final class Tlc {
         String property = "";
         if (violated.find()) {
             property = violated.group(1) == null ? violated.group(2) : violated.group(1);
+        }
+        if (property.isEmpty() && output.contains("Error: ")) {
+            throw new IllegalStateException(output);
         }
         int length = (int) STATE.matcher(output).results().count();
         List<String> figures =
