@@ -159,7 +159,7 @@ final class RedisTrace {
     private void ran(String script, Shown run) {
         runs++;
         Map<String, Object> command = command(script, run.words.subList(4, run.words.size()));
-        long patience = Long.parseLong(run.words.get(5).split(" ")[1]);
+        long patience = patience(run);
         @Nullable Shown write = write(run);
         boolean isNew = write != null && write.words.contains("NX");
         StoredLock before = stored;
@@ -181,13 +181,9 @@ final class RedisTrace {
         Set<Object> dropped = new LinkedHashSet<>();
         long unseen = 1_000_000;
         for (StoredLock.Waiter waiter : before.queue()) {
-            long ago = run.end() / 1_000 - waiter.seen();
-            boolean itself = run.words.get(4).equals(waiter.id())
-                    && script.equals("unlock")
-                    && (run.words.get(6).equals("0") || ago < patience); // left, or granted and released at once
-            if (!itself && !has(after, waiter.id())) {
+            if (!has(after, waiter.id()) && !endedItself(waiter, run)) {
                 dropped.add(id(waiter.id()));
-                unseen = Math.min(unseen, ago);
+                unseen = Math.min(unseen, ago(waiter, run));
             }
         }
         line.put("dropped", dropped);
@@ -269,8 +265,21 @@ final class RedisTrace {
             return 0;
         }
         StoredLock.Waiter first = before.queue().get(0);
-        boolean ended = first.id().equals(run.words.get(4)) && !has(after, first.id());
+        boolean ended = endedItself(first, run) && !has(after, first.id());
         return !ended ? 0 : first.kind() > 0 ? TOKENS_PER_PERMIT : 1;
+    }
+
+    /** Whether the caller ended its wait, or the hold that it was granted at once, if the waiter is not there any more. */
+    private static boolean endedItself(StoredLock.Waiter waiter, Shown run) {
+        return waiter.id().equals(run.words.get(4)) && ago(waiter, run) < patience(run); // else it was dropped before
+    }
+
+    private static long ago(StoredLock.Waiter waiter, Shown run) {
+        return run.end() / 1_000 - waiter.seen();
+    }
+
+    private static long patience(Shown run) {
+        return Long.parseLong(run.words.get(5).split(" ")[1]);
     }
 
     private static long fenceOf(StoredLock lock, StoredLock.Holder holder) {

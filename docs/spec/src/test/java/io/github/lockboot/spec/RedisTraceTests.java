@@ -126,8 +126,13 @@ class RedisTraceTests {
     /** The clock of such a script is known by the fence that it leaves. Recorded from one of the fleets above. */
     @Test
     void aGrantThatIsTakenBackAtOnceIsABehaviourOfTheModel() throws IOException {
-        List<String> monitored = Files.readAllLines(Path.of("src/test/resources/taken-back-at-once.monitor"));
-        assertThat(verdict("taken-back-at-once", monitored).rejected).isEmpty();
+        assertThat(verdictOnRecorded("taken-back-at-once").rejected).isEmpty();
+    }
+
+    /** It is not granted the lock before, so the clock is that of the grant to the next. */
+    @Test
+    void aWaiterThatIsDroppedWhenItLeavesIsABehaviourOfTheModel() throws IOException {
+        assertThat(verdictOnRecorded("dropped-when-it-leaves").rejected).isEmpty();
     }
 
     /** Not those that so few calls show by chance only; schedules show them ({@link TraceTests}). */
@@ -171,6 +176,10 @@ class RedisTraceTests {
             monitored.addAll(monitor.all());
         }
         return verdict(name, monitored);
+    }
+
+    private Verdict verdictOnRecorded(String name) throws IOException {
+        return verdict(name, Files.readAllLines(Path.of("src/test/resources", name + ".monitor")));
     }
 
     private Verdict verdict(String name, List<String> monitored) throws IOException {
