@@ -269,7 +269,9 @@ final class RedisTrace {
         return !ended ? 0 : first.kind() > 0 ? TOKENS_PER_PERMIT : 1;
     }
 
-    /** Whether the caller ended its wait, or the hold that it was granted at once, if the waiter is not there any more. */
+    /**
+     * Whether the caller ended its wait, or the hold that it was granted at once, if the waiter is not there any more.
+     */
     private static boolean endedItself(StoredLock.Waiter waiter, Shown run) {
         return waiter.id().equals(run.words.get(4)) && ago(waiter, run) < patience(run); // else it was dropped before
     }

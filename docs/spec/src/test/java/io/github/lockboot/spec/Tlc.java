@@ -35,8 +35,8 @@ final class Tlc {
      * Checks a module with a configuration; both are files of the folder. Traces are in {@code traces} under the work
      * folder.
      *
-     * @throws IllegalStateException if TLC stops for another reason than a property, such as an expression that it cannot
-     *     evaluate
+     * @throws IllegalStateException if TLC stops for another reason than a property, such as an expression that it
+     *     cannot evaluate
      */
     static Result check(Path folder, String module, String configuration, Path work, String... options) {
         Path ownModules = work.resolve("modules"); // TLC unpacks its modules there, and removes them at its end
