@@ -6,6 +6,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.Ordered;
 
@@ -24,7 +25,7 @@ public final class LockWebAutoConfiguration {
 
     @Bean
     @ConditionalOnProperty(name = "lock.web.problem-details", matchIfMissing = true)
-    LockProblemAdvice lockbootLockProblemAdvice(LockProperties properties) {
-        return new LockProblemAdvice(properties.logKeys());
+    LockProblemAdvice lockbootLockProblemAdvice(ApplicationContext messages, LockProperties properties) {
+        return new LockProblemAdvice(messages, properties.logKeys());
     }
 }

@@ -1,6 +1,8 @@
 package io.github.lockboot.autoconfigure;
 
 import java.time.Duration;
+import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.lockboot.Actor;
@@ -20,6 +22,8 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
 import org.springframework.boot.test.context.runner.AbstractApplicationContextRunner;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.support.StaticMessageSource;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.http.HttpStatus;
@@ -112,6 +116,19 @@ abstract class LockWebContract {
                     assertThat(answer.body()).contains("\"detail\":\"Order is being submitted\"");
                 }),
                 "what=Order");
+    }
+
+    @Test
+    void theTextsAreMessagesOfTheApplicationIfItHasThem() {
+        run(
+                (client, locks) -> {
+                    whileHeld(locks, "order:secret", () -> {
+                        assertThat(client.get("/plain").body()).contains("\"detail\":\"In Bearbeitung\"");
+                        assertThat(client.get("/told").body()).contains("\"detail\":\"Something is being submitted\"");
+                    });
+                    assertThat(client.get("/unavailable").body()).contains("\"detail\":\"Gerade nicht\"");
+                },
+                Messages.class);
     }
 
     @Test
@@ -310,6 +327,20 @@ abstract class LockWebContract {
         @ExceptionHandler
         public String handle(LockNotAcquiredException refusal) {
             return "by the controller";
+        }
+    }
+
+    static class Messages {
+
+        @Bean
+        StaticMessageSource messageSource() {
+            StaticMessageSource messages = new StaticMessageSource();
+            messages.addMessages(
+                    Map.of(
+                            "problemDetail.io.github.lockboot.LockNotAcquiredException", "In Bearbeitung",
+                            "problemDetail.io.github.lockboot.LockUnavailableException", "Gerade nicht"),
+                    Locale.getDefault());
+            return messages;
         }
     }
 
