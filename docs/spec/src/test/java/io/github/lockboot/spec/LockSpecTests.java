@@ -67,7 +67,7 @@ class LockSpecTests {
     @ParameterizedTest
     @CsvSource({
         "date-from-reception, TheNewestTokenBelieves, 7",
-        "release-by-client, TheNewestTokenBelieves, 8",
+        "release-by-client, OnlyItsOwnIdEndsALease, 8",
         "accept-stale-push, TheNewestTokenBelieves, 14",
         "renew-unfenced, TheNewestTokenBelieves, 10",
         "take-over-unrenewed, TheNewestTokenBelieves, 8",
@@ -83,7 +83,7 @@ class LockSpecTests {
         "admit-own-number, BelieversFit, 7",
         "overtake, NobodyOvertakes, 9",
         "leave-admits-nobody, HoldersFit, 10",
-        "unlock-all, OnlyItsOwnIdEndsALease, 8",
+        "unlock-all, OnlyItsOwnIdEndsALease, 7",
         "queue-holder, HoldersFit, 8",
         "permit-unreserved, TokensGrow, 8",
         "reader-own-token, TheNewestTokenBelieves, 7",
