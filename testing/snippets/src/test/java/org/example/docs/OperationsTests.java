@@ -195,7 +195,9 @@ class OperationsTests {
                         line.replace("localhost:8080", "localhost:" + port).replace("curl", "curl -sS")));
         assertThat(new Shell(REDIS, programs).run(lines)).isEmpty();
         assertThat(lease.isValid()).isFalse();
-        assertThat(REDIS.command("EXISTS", "lock:" + NAME)).isEqualTo(0L);
+        Await.until(
+                "the clock has passed its tokens",
+                () -> REDIS.command("EXISTS", "lock:" + NAME).equals(0L));
         assertThatExceptionOfType(LockLostException.class).isThrownBy(lease::close);
     }
 
