@@ -171,13 +171,13 @@ final class Id {
     /** Whether its release is repeated. */
     volatile boolean repeated;
 
-    Id(String text, Terms terms, @Nullable Transfer transfer, LockEngine engine) {
+    Id(String text, Terms terms, @Nullable Transfer transfer, EngineContext context, LockStore.Client client) {
         this.text = text;
         this.terms = terms;
         this.transfer = transfer;
-        this.context = engine.context();
-        this.client = engine.store.client();
-        this.renewal = new Renewal(this, engine);
+        this.context = context;
+        this.client = client;
+        this.renewal = new Renewal(this, context, client);
     }
 
     void sent(Command command) {
@@ -627,7 +627,6 @@ final class Id {
         private final Id id;
         private final EngineContext context;
         private final LockStore.Client client;
-        private final Agenda agenda;
         private Doubt doubt = Doubt.UNWATCHED;
 
         /** When the newest renewal was sent. */
@@ -651,11 +650,10 @@ final class Id {
         /** Whether its turn has come. */
         private boolean turn;
 
-        Renewal(Id id, LockEngine engine) {
+        Renewal(Id id, EngineContext context, LockStore.Client client) {
             this.id = id;
-            this.context = engine.context();
-            this.client = engine.store.client();
-            this.agenda = engine.agenda;
+            this.context = context;
+            this.client = client;
         }
 
         // --- facts --------------------------------------------------------------------------------------------------
@@ -770,12 +768,12 @@ final class Id {
 
         // --- its turn among the extra ones --------------------------------------------------------------------------
 
-        void join(Agenda.Called called) {
+        void join(Agenda agenda, Agenda.Called called) {
             place = place == null ? agenda.join(called, id.lease().deadline()) : place;
         }
 
         /** Its turn has come, unless it has left the line meanwhile. */
-        void take(Agenda.Entry called) {
+        void take(Agenda agenda, Agenda.Entry called) {
             if (place == called) {
                 place = null;
                 turn = true;
@@ -788,7 +786,7 @@ final class Id {
             return turn;
         }
 
-        void leave() {
+        void leave(Agenda agenda) {
             agenda.leave(place);
             place = null;
             if (turn) {

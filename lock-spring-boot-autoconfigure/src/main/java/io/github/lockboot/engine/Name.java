@@ -86,7 +86,7 @@ import org.jspecify.annotations.Nullable;
  * An event that comes while the same thread settles, such as an answer that a store gives at once, is handled after it.
  */
 @SuppressWarnings("ReferenceEquality") // commands and appointments are known by identity
-final class Name extends EngineContext.Shell implements Hold.Releaser, Agenda.Called {
+final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.Decider, Agenda.Called {
 
     private static final String ENDED = "it had already ended when it was renewed";
 
@@ -183,17 +183,20 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Agenda.Ca
     }
 
     /** {@return false if the waiter has been decided already} Otherwise it is refused. */
-    boolean leave(Waiter waiter) {
+    @Override
+    public boolean leave(Waiter waiter) {
         return changeIf(waiter::isWaiting, now -> line.decide(waiter, Waiter.Refused.HELD));
     }
 
     /** The time to wait has passed: the waiter is decided, now or with the next answer. */
-    void leaveAtDeadline(Waiter waiter) {
+    @Override
+    public void leaveAtDeadline(Waiter waiter) {
         onEvent(now -> line.overdue(waiter));
     }
 
     /** The caller is gone: the waiter leaves, or its hold is released. */
-    void withdraw(Waiter waiter) {
+    @Override
+    public void withdraw(Waiter waiter) {
         leave(waiter);
         if (waiter.outcome() instanceof Hold hold) {
             hold.end();
@@ -296,7 +299,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Agenda.Ca
 
     /** The store has granted the lock to an id of this registry that has ended: it is released. */
     void releaseUnknownGrant(String unknownId, long lastToken) {
-        Id id = new Id(unknownId, Terms.exclusive(1, false), null, engine);
+        Id id = new Id(unknownId, Terms.exclusive(1, false), null, context, store.client());
         onEvent(now -> releaseAgain(id, lastToken, now));
     }
 
@@ -421,7 +424,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Agenda.Ca
     }
 
     private void onRenewed(Id id, Command command, @Nullable Reply reply, @Nullable Throwable failure, Moment now) {
-        id.renewal.leave();
+        id.renewal.leave(engine.agenda);
         Extension extension = command.extension();
         if (extension != null) {
             afterwards(() -> Futures.complete(extension.answer(), reply, failure));
@@ -614,7 +617,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Agenda.Ca
                 openChannel();
             }
         } else if (asked == null && !context.isClosing()) {
-            Id id = new Id(engine.nextId(), first.request().terms(), first.transfer(), engine);
+            Id id = new Id(engine.nextId(), first.request().terms(), first.transfer(), context, store.client());
             id.due = now.nanos();
             id.failing = tooLate == null ? null : new Failing(tooLate, 1, now.nanos());
             tooLate = null;
@@ -677,7 +680,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Agenda.Ca
         } else if (LeaseTime.hasCome(id.downgradeDue, now.nanos())) {
             send(Verb.DOWNGRADE, List.of(id), false, null, now);
         } else if (due && isNeeded(id, now) && renewal.isExtra(now.nanos())) {
-            renewal.join(place -> onEvent(then -> renewal.take(place)));
+            renewal.join(engine.agenda, place -> onEvent(then -> renewal.take(engine.agenda, place)));
             return;
         } else if (due && isNeeded(id, now)) {
             List<Id> together = renewedTogether(id, now);
@@ -685,7 +688,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Agenda.Ca
             send(Verb.RENEW, together, false, null, now);
         }
         if (id.underWay == null || !renewal.hasTurn()) {
-            renewal.leave();
+            renewal.leave(engine.agenda);
         }
     }
 
@@ -840,7 +843,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Agenda.Ca
     }
 
     private void end(Id id, boolean known, Moment now) {
-        id.renewal.leave();
+        id.renewal.leave(engine.agenda);
         if (id.wasHeld()) {
             engine.noteToken(id.lastToken());
         }

@@ -90,12 +90,28 @@ abstract class Waiter {
         GONE
     }
 
+    /** What decides the wait: the name that the waiter has entered. */
+    interface Decider {
+
+        /** {@return false if the waiter has been decided already} Otherwise it is refused. */
+        boolean leave(Waiter waiter);
+
+        /** The time to wait has passed: decides the waiter, now or with the next answer of the store. */
+        void leaveAtDeadline(Waiter waiter);
+
+        /** Takes back an offered hold that came too late. Its waiter is the first in the line again. */
+        void settleNow();
+
+        /** The caller is gone: the waiter leaves, or its hold is released. */
+        void withdraw(Waiter waiter);
+    }
+
     final EngineContext context;
     final long start;
     private final LockRequest request;
     private final @Nullable UseNotifier use;
     private final @Nullable Thread thread;
-    private volatile @Nullable Name decider;
+    private volatile @Nullable Decider decider;
     private volatile Outcome outcome = Plain.WAITING;
     private volatile Caller caller;
     private volatile boolean trial;
@@ -144,12 +160,11 @@ abstract class Waiter {
     }
 
     /** Called when it enters. */
-    final void joins(Name entered) {
+    final void joins(Decider entered) {
         decider = entered;
     }
 
-    /** The name that it has entered, which decides the wait. */
-    final Name decider() {
+    final Decider decider() {
         return Objects.requireNonNull(decider);
     }
 
@@ -294,7 +309,7 @@ abstract class Waiter {
     final void withdraw() {
         caller = Caller.GONE;
         context.schedule(0, () -> {
-            Name entered = decider;
+            Decider entered = decider;
             if (entered != null) {
                 entered.withdraw(this);
             }
