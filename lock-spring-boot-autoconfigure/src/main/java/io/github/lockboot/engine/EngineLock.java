@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li><em>Nobody, or another:</em> the request enters the line of the name, and the thread waits as long as the
  *       method says.
- *   <li><em>This thread:</em> the hold is counted once more, without a command, even while its lease is in doubt:
+ *   <li><em>This thread:</em> the hold is counted once more, without a command, even while its lease is not certain:
  *       otherwise the thread would wait for itself. Once the lease is over, the thread requests the lock anew.
  *   <li><em>This thread, in another way:</em> a writer may also read. A reader that wants to write would wait for
  *       itself, and so would a thread with a permit that wants the whole lock: both get an
@@ -127,8 +127,8 @@ public abstract class EngineLock implements NamedLock, LockScope.OfLock {
     }
 
     /**
-     * Counts the hold of this thread once more, even while its lease is in doubt: otherwise the thread would wait for
-     * itself. The holder of the write side may acquire the read side.
+     * Counts the hold of this thread once more, even while its lease is not certain: otherwise the thread would wait
+     * for itself. The holder of the write side may acquire the read side.
      *
      * @return false if the thread has no hold, or its lease is over
      */

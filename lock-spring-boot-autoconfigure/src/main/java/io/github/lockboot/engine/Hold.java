@@ -380,11 +380,11 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
             return false;
         }
         long once = once(side);
-        return counts.getAndUpdate(n -> entered(n, once)) >= once;
+        return counts.getAndUpdate(n -> countOnceMore(n, once)) >= once;
     }
 
     /** Overflow throws before anything is counted: a wrapped count would release the lock under its holder. */
-    private static long entered(long counts, long once) {
+    private static long countOnceMore(long counts, long once) {
         Math.incrementExact(part(counts, once));
         return counts >= once ? counts + once : counts;
     }
@@ -461,11 +461,11 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
      * @return waits for the answer
      */
     private Runnable beginRelease() {
-        CompletableFuture<Release> ended = ended(() -> releaser.release(this, null));
+        CompletableFuture<Release> ended = releaseBy(() -> releaser.release(this, null));
         return () -> onEnded(awaited(unlessSent(ended)));
     }
 
-    private CompletableFuture<Release> ended(Supplier<CompletableFuture<Release>> how) {
+    private CompletableFuture<Release> releaseBy(Supplier<CompletableFuture<Release>> how) {
         try {
             EngineContext.requireStack();
             return how.get();
@@ -559,7 +559,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
                     + "' may have other readers in this process");
         }
         Transfer to = new Transfer(name(), kind, Transfer.idOf(kind, id.text), id.grantNumber, token);
-        Release handedOver = awaited(ended(() -> releaser.release(this, to)));
+        Release handedOver = awaited(releaseBy(() -> releaser.release(this, to)));
         if (handedOver == Release.PASSED_ON) {
             throw new IllegalStateException(
                     "the lease of lock '" + LockNames.printable(name()) + "' is closed: it cannot be transferred");

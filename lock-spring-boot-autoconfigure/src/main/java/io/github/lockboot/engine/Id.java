@@ -76,7 +76,7 @@ final class Id {
     static final String RAN_OUT = "its lease ran out";
 
     /** The lock may be passed on any number of times: no other registry is known to wait. */
-    private static final int UNLIMITED = -1;
+    private static final int NO_LIMIT = -1;
 
     private static final long FIRST_POLL = -1;
 
@@ -132,7 +132,7 @@ final class Id {
     private boolean pushed;
     private long firstToken;
     private long lastToken;
-    private int passesLeft = UNLIMITED;
+    private int passesLeft = NO_LIMIT;
 
     /** Whether other registries wait for the lock, or may. */
     boolean othersWait;
@@ -345,7 +345,7 @@ final class Id {
     }
 
     /** Whether its lease has expired by the time of day only. Read without the mutex. */
-    boolean isDoubted(Moment now) {
+    boolean isExpiredByWallClock(Moment now) {
         LeaseTime known = lease;
         return known != null && known.at(now) == LeaseTime.State.EXPIRED_BY_WALL_CLOCK;
     }
@@ -373,8 +373,8 @@ final class Id {
     }
 
     /** Whether it has had a hold, and nothing limits yet how often it is passed on. */
-    boolean isUnlimited() {
-        return isHeld() && wasUsed() && passesLeft == UNLIMITED;
+    boolean hasNoPassLimit() {
+        return isHeld() && wasUsed() && passesLeft == NO_LIMIT;
     }
 
     void limitPasses(int left) {
@@ -409,9 +409,9 @@ final class Id {
     boolean linger(Moment now) {
         if (terms.lingerNanos() == 0
                 || transfer != null
-                || passesLeft != UNLIMITED
+                || passesLeft != NO_LIMIT
                 || othersWait
-                || isDoubted(now)
+                || isExpiredByWallClock(now)
                 || !canServeAnother(now)) {
             return false;
         }
@@ -611,11 +611,11 @@ final class Id {
     static final class Renewal {
 
         /** What is known of changes of the lock by others. */
-        private enum Doubt {
+        private enum Watch {
             /** The store does not watch the lock: no renewal has been answered. */
             UNWATCHED,
             /** The answer to the newest renewal is newer than all announced changes. */
-            NONE,
+            UNCHANGED,
             /** The lock has perhaps been changed since the newest renewal was sent. */
             CHANGED,
             /** The lock had perhaps been changed when the newest renewal was sent, which has not been answered. */
@@ -627,7 +627,7 @@ final class Id {
         private final Id id;
         private final EngineContext context;
         private final LockStore.Client client;
-        private Doubt doubt = Doubt.UNWATCHED;
+        private Watch watch = Watch.UNWATCHED;
 
         /** When the newest renewal was sent. */
         private @Nullable Moment sentAt;
@@ -664,8 +664,8 @@ final class Id {
         }
 
         void sent(Moment now) {
-            if (doubt == Doubt.CHANGED || doubt == Doubt.CHECKED) {
-                doubt = Doubt.CHECKED;
+            if (watch == Watch.CHANGED || watch == Watch.CHECKED) {
+                watch = Watch.CHECKED;
                 boolean exclusive = id.terms.kind() == LockKind.EXCLUSIVE;
                 pausesUntil =
                         now.nanos() + (exclusive ? context.poll() : id.lease().third());
@@ -679,28 +679,28 @@ final class Id {
         void answered(Moment then) {
             if (sentAt == then) {
                 repeatedAt = LeaseTime.NEVER;
-                doubt = doubt == Doubt.CHANGED ? doubt : Doubt.NONE;
+                watch = watch == Watch.CHANGED ? watch : Watch.UNCHANGED;
             }
         }
 
         /** @param silently whether it may still be answered */
         void failed(boolean silently, long now) {
             silent = silently;
-            boolean mayBeLost = doubt == Doubt.CHANGED || doubt == Doubt.CHECKED || isUnwatched();
+            boolean mayBeLost = watch == Watch.CHANGED || watch == Watch.CHECKED || isUnwatched();
             repeatedAt = now + (mayBeLost ? soon() : id.lease().tenth());
         }
 
         /** Another has perhaps changed the lock. */
         void changed() {
             if (sentAt != null && isWatchable()) {
-                doubt = Doubt.CHANGED;
+                watch = Watch.CHANGED;
             }
         }
 
         /** The lease has run out by the time of day, and its holder no longer relies on it: the store can tell. */
-        void doubted(long now) {
+        void expiredByWallClock(long now) {
             if (repeatedAt == LeaseTime.NEVER && place == null && !LeaseTime.hasCome(due(now), now + soon())) {
-                doubt = Doubt.CHANGED;
+                watch = Watch.CHANGED;
                 pausesUntil = now;
             }
         }
@@ -713,7 +713,7 @@ final class Id {
             if (repeatedAt != LeaseTime.NEVER) {
                 boolean notYet = LeaseTime.hasCome(repeatedAt, now) && !mayRepeat(now);
                 extra = notYet ? now + id.lease().tenth() : repeatedAt;
-            } else if (doubt == Doubt.CHANGED) {
+            } else if (watch == Watch.CHANGED) {
                 extra = pausesUntil;
             } else if (isUnwatched()) {
                 extra = watchedFrom;
@@ -729,7 +729,7 @@ final class Id {
 
         /** Whether the one that is due has to wait for its turn. */
         boolean isExtra(long now) {
-            boolean early = repeatedAt != LeaseTime.NEVER || doubt == Doubt.CHANGED;
+            boolean early = repeatedAt != LeaseTime.NEVER || watch == Watch.CHANGED;
             return early && !turn && !LeaseTime.hasCome(byTime(), now);
         }
 
@@ -763,7 +763,7 @@ final class Id {
         }
 
         private boolean isUnwatched() {
-            return doubt == Doubt.UNWATCHED && isWatchable();
+            return watch == Watch.UNWATCHED && isWatchable();
         }
 
         // --- its turn among the extra ones --------------------------------------------------------------------------

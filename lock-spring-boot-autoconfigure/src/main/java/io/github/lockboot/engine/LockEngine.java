@@ -176,7 +176,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
                 Failures.runAndLog("when the channel was opened", channel::reopen)); // tries until the store is there
         CompletableFuture<Void> connected = taken.thenCompose(lease -> {
             context.schedule(CHECK_NANOS, () -> live.complete(null));
-            return CompletableFuture.allOf(renewedAndReleased(Hold.of(lease)), live);
+            return CompletableFuture.allOf(renewAndRelease(Hold.of(lease)), live);
         });
         // A future of its own: a caller that cancels it does not keep the lock from being released. Its dependents may
         // block.
@@ -198,7 +198,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     }
 
     /** {@return fails with the error of the store if it refuses the renewal or the release} */
-    private CompletableFuture<Reply> renewedAndReleased(Hold hold) {
+    private CompletableFuture<Reply> renewAndRelease(Hold hold) {
         String id = hold.acquisitionId();
         Grant grant = new Grant(id, hold.id().grantNumber, hold.id().terms.ttlMillis());
         CompletableFuture<Reply> renewed = store.renew(hold.name(), List.of(grant), late -> {});
@@ -243,7 +243,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
     Waiter acquire(LockRequest request, boolean interruptible) throws InterruptedException {
         EngineContext.requireStack();
         @Nullable UseNotifier use = requested(request, Thread.currentThread());
-        ThreadWaiter waiter = entered(new ThreadWaiter(context, request, use));
+        ThreadWaiter waiter = checkAndEnter(new ThreadWaiter(context, request, use));
         return await(waiter, interruptible) ? null : waiter;
     }
 
@@ -267,7 +267,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
             }
             return null;
         };
-        entered(waiter);
+        checkAndEnter(waiter);
         return answer;
     }
 
@@ -285,7 +285,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
 
     private CompletableFuture<Lease> start(FutureWaiter waiter) {
         CompletableFuture<Lease> future = waiter.future();
-        entered(waiter);
+        checkAndEnter(waiter);
         try {
             waiter.start(future);
             return future;
@@ -295,7 +295,7 @@ public final class LockEngine implements GrantChannel.Subscriber, AutoCloseable 
         }
     }
 
-    private <W extends Waiter> W entered(W waiter) {
+    private <W extends Waiter> W checkAndEnter(W waiter) {
         try {
             if (waiter.thread() != null && !waiter.request().triesOnce() && HeldByThread.any()) {
                 Failures.runAndLog("when the order of locks was checked", () -> checkOrder(waiter));

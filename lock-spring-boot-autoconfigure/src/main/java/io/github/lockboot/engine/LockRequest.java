@@ -180,7 +180,7 @@ public record LockRequest(
         return waitNanos <= 0;
     }
 
-    boolean isUnlimited() {
+    boolean waitsForever() {
         return waitNanos == WITHOUT_LIMIT;
     }
 

@@ -56,7 +56,7 @@ import org.jspecify.annotations.Nullable;
  *   downgraded                 downgrade                        tells the store; writers ask for themselves
  *   an extension               extend                           sends it
  *   the lease                  an answer, a message, the clock  renews it; loses what has run out
- *   in doubt                   changed, the time of day         renews it in its turn
+ *   may be lost                changed, the time of day         renews it in its turn
  *   others wait                an answer, a message             passes it on only to callers that wait now
  *   queued, taken, failing     an answer, a failure             asks again when it is due
  *   revoked                    revoke                           ends the id: the caller releases it in the store
@@ -250,14 +250,14 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
     }
 
     /**
-     * Called once a second. A lease may be in doubt, an answer lost, the channel cut, or a caller gone that has not
-     * claimed its hold.
+     * Called once a second. A lease may have expired by the time of day, an answer may be lost, the channel cut, or a
+     * caller gone that has not claimed its hold.
      */
     void check(Moment now) {
         check();
         boolean offered = holds.present().stream().anyMatch(hold -> hold.state() == Hold.State.OFFERED);
         for (Id id : ids) {
-            if (offered || id.underWay != null || id.isDoubted(now) || id.lingersUntil != LeaseTime.NEVER) {
+            if (offered || id.underWay != null || id.isExpiredByWallClock(now) || id.lingersUntil != LeaseTime.NEVER) {
                 onEvent(then -> giveUpAnswer(id, then));
             }
         }
@@ -419,7 +419,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
         line.decideIf(
                 waiter -> neverAnswered
                         || waiter.isLastCall()
-                        || lasting && waiter.request().isUnlimited(),
+                        || lasting && waiter.request().waitsForever(),
                 engine.noAnswer(failure));
     }
 
@@ -552,7 +552,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
     private void limitPasses(boolean begins) {
         boolean waits = begins || !line.isEmpty();
         for (Id id : ids) {
-            if (id.isUnlimited() && (id.othersWait || waits && !engine.isNotified())) {
+            if (id.hasNoPassLimit() && (id.othersWait || waits && !engine.isNotified())) {
                 List<Id> held = ids().filter(Id::isHeld).toList();
                 int passes = kind == LockKind.SHARED ? 0 : Math.min(line.size(), context.localHandoffLimit());
                 id.limitPasses((passes + held.indexOf(id)) / held.size());
@@ -671,8 +671,8 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
 
     private void renewIfDue(Id id, Moment now) {
         Renewal renewal = id.renewal;
-        if (id.isDoubted(now)) {
-            renewal.doubted(now.nanos());
+        if (id.isExpiredByWallClock(now)) {
+            renewal.expiredByWallClock(now.nanos());
         }
         boolean due = id.terms.renew() && LeaseTime.hasCome(renewal.due(now.nanos()), now.nanos());
         if (!id.extensions.isEmpty()) {

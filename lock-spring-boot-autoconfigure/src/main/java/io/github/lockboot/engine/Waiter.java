@@ -332,8 +332,8 @@ abstract class Waiter {
         /** Whether there may be a waiter that waits at most for the next answer. */
         private boolean lastCalls;
 
-        /** Whether no waiter has a limit that is to be checked. */
-        private boolean unlimited = true;
+        /** Whether a waiter that allows only so many before it has come since the last check. */
+        private boolean mustCheckMaxWaiting;
 
         Line(Consumer<Waiter> decided) {
             this.decided = decided;
@@ -349,7 +349,7 @@ abstract class Waiter {
 
         void add(Waiter waiter) {
             waiters.add(waiter);
-            unlimited &= waiter.request().maxWaiting() == LockRequest.ANY_NUMBER;
+            mustCheckMaxWaiting |= waiter.request().maxWaiting() != LockRequest.ANY_NUMBER;
             lastCalls |= waiter.isLastCall();
         }
 
@@ -420,10 +420,10 @@ abstract class Waiter {
          * @return whether any has been refused
          */
         boolean refuseBeyondMaxWaiting(Supplier<Refused> held) {
-            if (unlimited) {
+            if (!mustCheckMaxWaiting) {
                 return false;
             }
-            unlimited = true;
+            mustCheckMaxWaiting = false;
             int[] before = {0};
             return waiters.removeIf(waiter -> {
                 if (!waiter.admitBehind(before[0])) {
