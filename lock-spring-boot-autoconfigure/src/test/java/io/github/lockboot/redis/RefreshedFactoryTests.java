@@ -6,10 +6,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.lockboot.Actor;
+import io.github.lockboot.Lease;
 import io.github.lockboot.LockLostException;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.fixture.TcpProxy;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -193,6 +195,30 @@ class RefreshedFactoryTests {
             Actor.await("the loss is known", () -> losses.get() == 1);
             assertThat(lock.isHeldByCurrentThread()).isFalse();
             assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::unlock);
+        }
+    }
+
+    /** Its connection is closed. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aCallerWhoseRequestIsOnItsWayToTheFormerServerGetsTheLockOnTheNewOne(boolean sharing) throws Exception {
+        try (TcpProxy proxy = TcpProxy.to(first)) {
+            settings.setPort(proxy.port());
+            try (RedisLockRegistry registry = builder(refreshable(), sharing)
+                    .commandTimeout(Duration.ofSeconds(20))
+                    .build()) {
+                awaitLocksOn(first, registry);
+                proxy.swallowReplies();
+                CompletableFuture<Lease> acquired =
+                        registry.acquireAsync("wanted", LockOptions.defaults().withWaitTime(Duration.ofMinutes(1)));
+                Actor.await("it asks", () -> Long.valueOf(1).equals(first.command("EXISTS", "lock:wanted")));
+                moveToSecond();
+                scope.refresh();
+                try (Lease lease = acquired.get(60, TimeUnit.SECONDS)) {
+                    assertThat(lease.isValid()).isTrue();
+                    assertThat(second.command("EXISTS", "lock:wanted")).isEqualTo(1L);
+                }
+            }
         }
     }
 

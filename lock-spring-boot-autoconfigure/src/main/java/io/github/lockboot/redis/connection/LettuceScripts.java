@@ -376,7 +376,19 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
 
     @Override
     public StoreFailure failureOf(@Nullable Throwable failure) {
-        return isOfUnknownNode(failure) ? StoreFailure.NOT_NOW : ScriptStore.Runner.super.failureOf(failure);
+        return isOfUnknownNode(failure) || failure instanceof LinkClosedException
+                ? StoreFailure.NOT_NOW
+                : ScriptStore.Runner.super.failureOf(failure);
+    }
+
+    /** The application has another client, so the connection was closed on which the call was sent. */
+    private static final class LinkClosedException extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        LinkClosedException(Throwable failure) {
+            super(failure.getMessage(), failure);
+        }
     }
 
     /** Whether Lettuce sent nothing, because the node that serves the key is not in the topology that it has. */
@@ -564,7 +576,7 @@ final class LettuceScripts implements ScriptStore.Runner, RedisConnectionStateLi
                     && (acknowledger != null || RedisFailure.isOfNoMaster(failure) || isOfUnknownNode(failure))) {
                 own.onSilence(used.client); // no redirection was followed, so nothing else has noticed it
             }
-            completeExceptionally(failure);
+            completeExceptionally(used.isClosed() ? new LinkClosedException(failure) : failure);
         }
 
         @Override
