@@ -106,17 +106,17 @@ MayPass(holders, waiter) ==
     /\ IsPassed(waiter)
     /\ Fits(holders, waiter.kind) \/ (waiter.kind = Exclusive /\ \A h \in holders : h.kind = Shared)
 
-\* The place of the first that is not passed over; 0 if all are. Who reads the reply is there.
-InTurn(s, reader) ==
+\* The place of the first from there on that is not passed over; 0 if all are. Who reads the reply is there.
+InTurn(s, reader, from) ==
     LET Stays(i) == s.queue[i].id = reader \/ ~MayPass(s.holders, s.queue[i])
-        places == {i \in 1..Len(s.queue) : Stays(i) /\ \A j \in 1..(i - 1) : ~Stays(j)}
+        places == {i \in from..Len(s.queue) : Stays(i) /\ \A j \in from..(i - 1) : ~Stays(j)}
     IN IF places = {} THEN 0 ELSE CHOOSE i \in places : TRUE
 
-\* The first that is not passed over is admitted as long as it fits, then the next: with its whole lease if this script's
-\* reply tells it, else with a claim lease and a push.
-RECURSIVE Admit(_, _)
-Admit(s, reader) ==
-    LET place == InTurn(s, reader) IN
+\* The first that is not passed over is admitted as long as it fits, then the next behind it: with its whole lease if this
+\* script's reply tells it, else with a claim lease and a push.
+RECURSIVE AdmitFrom(_, _, _)
+AdmitFrom(s, reader, from) ==
+    LET place == InTurn(s, reader, from) IN
     IF place = 0 \/ ~Fits(s.holders, s.queue[place].kind) THEN s
     ELSE LET first == s.queue[place]
              others == SubSeq(s.queue, 1, place - 1) \o SubSeq(s.queue, place + 1, Len(s.queue))
@@ -125,7 +125,9 @@ Admit(s, reader) ==
              h == Holder(g, first.id)
              push == [k |-> "push", id |-> h.id, fence |-> h.fence, token |-> TokenOf(g, h), lease |-> h.left,
                       others |-> AreQueued(g)]
-         IN Admit(IF h.id = reader THEN g ELSE [g EXCEPT !.out = @ \union {push}], reader)
+         IN AdmitFrom(IF h.id = reader THEN g ELSE [g EXCEPT !.out = @ \union {push}], reader, place)
+
+Admit(s, reader) == AdmitFrom(s, reader, 1)
 
 Without(s, id) == [s EXCEPT !.holders = {h \in @ : h.id # id}, !.out = {m \in @ : m.id # id}]
 
@@ -271,6 +273,7 @@ Forget ==
 Id(c) == <<c, cl[c].n>>
 IsWaiting(c) == cl[c].ph = "waiting"
 IsHeld(c) == cl[c].ph = "held"
+IsEnding(c) == cl[c].ph = "ending"
 Believes(c) == (IsHeld(c) \/ cl[c].ph = "crashed") /\ cl[c].left > 0
 
 Of(c) == {m \in net : m.id[1] = c}
@@ -334,11 +337,19 @@ Poll(c) ==
 
 \* Whoever waited has gone: one step decides that a grant which comes now is too late.
 Leave(c) ==
-    /\ IsWaiting(c)
+    /\ IsWaiting(c) \/ (IsEnding(c) /\ cl[c].tok = 0)
     /\ cl' = [cl EXCEPT ![c] = Rest(c)]
     /\ net' = net \union {IF cl[c].takes = {} \/ Mutant = "take-over-untold" THEN CancelCommand(Id(c))
                           ELSE UnlockCommand(Id(c), Takes(c).last)}
     /\ UNCHANGED <<r, past, faults>>
+
+\* An id has one command under way. If it ends meanwhile, it ends here at once, and Redis is told later. Readers leave together.
+End(c) ==
+    /\ IsWaiting(c) \/ IsHeld(c)
+    /\ cl' = [cl EXCEPT ![c].ph = "ending", ![c].left = 0, ![c].readers = 0]
+    /\ UNCHANGED <<r, net, past, faults>>
+
+EndsHold(c) == (IsHeld(c) /\ cl[c].readers = 0) \/ (IsEnding(c) /\ cl[c].tok > 0)
 
 MayRenew(c) ==
     /\ IsHeld(c) /\ cl[c].left > 0 /\ cl[c].left < Ttl - Drift
@@ -386,20 +397,20 @@ Part(c) ==
 
 \* The hold ends here, then it is told to Redis; with a next id for those who still wait in this client.
 Release(c) ==
-    /\ IsHeld(c) /\ cl[c].readers = 0
+    /\ EndsHold(c)
     /\ net' = net \union {UnlockCommand(Id(c), cl[c].last)}
-    /\ IF Mutant = "unlock-before-end" THEN cl' = cl ELSE cl' = [cl EXCEPT ![c] = Rest(c)]
+    /\ IF Mutant = "unlock-before-end" /\ IsHeld(c) THEN cl' = cl ELSE cl' = [cl EXCEPT ![c] = Rest(c)]
     /\ UNCHANGED <<r, past, faults>>
 
 ReleaseWithNext(c) ==
-    /\ IsHeld(c) /\ cl[c].readers = 0 /\ cl[c].n < MaxIds
+    /\ EndsHold(c) /\ cl[c].n < MaxIds
     /\ \E kind \in Kinds :
        /\ net' = net \union {UnlockNextCommand(Id(c), cl[c].last, <<c, cl[c].n + 1>>, kind)}
        /\ cl' = [cl EXCEPT ![c] = Phase(c, "waiting", cl[c].n + 1, kind)]
     /\ UNCHANGED <<r, past, faults>>
 
 \* The hold ends here, then Redis is asked to give it to an id of nobody. If there is no answer, the id is ended again. Whoever takes the
-\* hold over may know of it before there is an answer.
+\* hold over may know of it before there is an answer, or before Redis is asked: a command that waits here is one that the network delays.
 HandOver(c) ==
     /\ Transfers /\ IsHeld(c) /\ cl[c].left > 0 /\ cl[c].kind # Shared /\ Room(c)
     /\ LET hold == [id |-> ToNobody(Id(c)), tok |-> cl[c].tok, last |-> cl[c].last, kind |-> cl[c].kind]
@@ -538,7 +549,7 @@ Init ==
     /\ given = {}
     /\ faults = [dups |-> 0, crashes |-> 0, losses |-> 0]
 
-ClientActs(c) == Begin(c) \/ Poll(c) \/ Leave(c) \/ SendRenew(c) \/ PassOn(c) \/ SendDowngrade(c) \/ Join(c) \/ Part(c)
+ClientActs(c) == Begin(c) \/ Poll(c) \/ End(c) \/ Leave(c) \/ SendRenew(c) \/ PassOn(c) \/ SendDowngrade(c) \/ Join(c) \/ Part(c)
                  \/ Release(c) \/ ReleaseWithNext(c) \/ NoticeLoss(c) \/ Crash(c) \/ TakeOver(c)
 
 Next == \/ \E c \in Clients : (ClientActs(c) /\ UNCHANGED given) \/ HandOver(c)
@@ -555,6 +566,7 @@ IsDeliverable == \E m \in net : m.k \in Commands \/ IsAlive(m.id[1])
 Fair == /\ \A c \in Clients :
            /\ WF_vars(Poll(c) /\ UNCHANGED given) /\ WF_vars(SendRenew(c) /\ UNCHANGED given) /\ WF_vars(Part(c) /\ UNCHANGED given)
            /\ WF_vars(Release(c) /\ UNCHANGED given) /\ WF_vars(NoticeLoss(c) /\ UNCHANGED given)
+           /\ WF_vars(IsEnding(c) /\ Leave(c) /\ UNCHANGED given)
         /\ []<>~IsDeliverable \/ []<><<Deliver>>_vars
         /\ WF_vars(Tick)
 

@@ -64,6 +64,10 @@ Polls == Is("poll") /\ IsCurrent(Line.id) /\ Poll(Owner(Line.id)) /\ Asks(Owner(
 
 Ends(m) == m.k = "unlock" /\ m.id = Line.id
 
+\* The id ends here. If a command of it is under way, Redis is told later.
+EndsHere == Is("end") /\
+    LET c == Owner(Line.id) IN IF IsCurrent(Line.id) /\ (IsWaiting(c) \/ IsHeld(c)) THEN End(c) ELSE Stays
+
 \* The last token is told, or the one before the first if no thread has had the hold; that of a reader says nothing.
 ToldLast(c) == cl[c].kind = Shared \/ Line.last = cl[c].last \/ (Line.last = cl[c].tok - 1 /\ cl[c].last = cl[c].tok)
 
@@ -74,7 +78,7 @@ Unlocks == Is("unlock") /\
        /\ UnlockCommand(Line.id, Line.last) \in net'
     \/ /\ \/ Line.id[2] \in cl[Owner(Line.id)].granted /\ IsOver(Owner(Line.id), Line.id)
           \/ \E m \in net : Ends(m) /\ (m.last <= Line.last + 1 \/ m.last = cl[Owner(Line.id)].top \/ Line.last = 0)
-       /\ ~(IsCurrent(Line.id) /\ IsHeld(Owner(Line.id)))
+       /\ ~(IsCurrent(Line.id) /\ (IsHeld(Owner(Line.id)) \/ IsEnding(Owner(Line.id))))
        /\ net' = net \union {UnlockCommand(Line.id, Line.last)}
        /\ UNCHANGED <<r, cl, past, faults>>
 
@@ -180,22 +184,25 @@ Owns == Is("owns") /\ IsCurrent(Line.id) /\
 \* A thread may use its hold, whatever the engine has of it.
 IsUsable == Is("usable") /\ IsCurrent(Line.id) /\ IsHeld(Owner(Line.id)) /\ Stays
 
+\* It has ended, and Redis is told later, or it is lost.
 OwnsNoMore == Is("lost") /\
     IF IsCurrent(Line.id) /\ IsHeld(Owner(Line.id))
     THEN LET c == Owner(Line.id) IN
-         cl[c].left <= 2 /\ cl' = [cl EXCEPT ![c] = Rest(c)] /\ UNCHANGED <<r, net, past, faults>>
+         \/ End(c)
+         \/ cl[c].left <= 2 /\ cl' = [cl EXCEPT ![c] = Rest(c)] /\ UNCHANGED <<r, net, past, faults>>
     ELSE Stays
 
 \* The client has forgotten the id: whoever waited under it has left without a word, after a refusal.
 IsGone == Is("gone") /\
     LET c == Owner(Line.id) IN
-    IF IsCurrent(Line.id) /\ IsWaiting(c) THEN cl' = [cl EXCEPT ![c] = Rest(c)] /\ UNCHANGED <<r, net, past, faults>>
+    IF IsCurrent(Line.id) /\ (IsWaiting(c) \/ IsEnding(c))
+    THEN cl' = [cl EXCEPT ![c] = Rest(c)] /\ UNCHANGED <<r, net, past, faults>>
     ELSE Stays
 
 \* Nothing more is heard of the id: whoever waited has left without a word, and nothing about it is on the wire.
 IsHeardOfNoMore == Is("over") /\
     LET c == Owner(Line.id) IN
-    /\ cl' = IF IsCurrent(Line.id) /\ IsWaiting(c) THEN [cl EXCEPT ![c] = Rest(c)] ELSE cl
+    /\ cl' = IF IsCurrent(Line.id) /\ (IsWaiting(c) \/ IsEnding(c)) THEN [cl EXCEPT ![c] = Rest(c)] ELSE cl
     /\ net' = {m \in net : m.id # Line.id}
     /\ UNCHANGED <<r, past, faults>>
 
@@ -207,7 +214,7 @@ TraceNext ==
     \/ HandsOver /\ AsksNothing
     \/ /\ AsksNothing /\ UNCHANGED given
        /\ \/ Unlocks \/ Renews \/ Downgrades \/ PassesOn \/ Joins \/ Parts \/ Crashes \/ Runs \/ Forgets
-          \/ Receives \/ Pushed \/ Hinted \/ Owns \/ IsUsable \/ OwnsNoMore \/ IsGone \/ IsHeardOfNoMore
+          \/ Receives \/ Pushed \/ Hinted \/ EndsHere \/ Owns \/ IsUsable \/ OwnsNoMore \/ IsGone \/ IsHeardOfNoMore
 
 TraceSpec == TraceInit /\ [][TraceNext]_<<vars, t, i, quiet>>
 

@@ -23,6 +23,8 @@ import java.util.Set;
  *   told message renewed      the engine has a message of its channel; "fixed" instead if the lease of its id is not renewed
  *   owns id number tokens deadline downgraded
  *   owns no more id           what an engine believes, if that has changed
+ *   ends id                   the engine wants nothing more under an id that it has asked for
+ *   gives id to number        the engine gives up the hold of an id, for another process to take over
  *   usable id                 the engine has ended it, but a thread may still use its hold
  *   gone id                   the engine has forgotten it
  *   crashed
@@ -37,6 +39,8 @@ final class SimulationTrace {
     private final Map<String, String> believed = new HashMap<>();
     private final Set<Hold> usable = new LinkedHashSet<>();
     private final Map<String, Set<String>> registered = new HashMap<>();
+    private final Set<String> asked = new HashSet<>();
+    private final Set<String> given = new HashSet<>();
     private final SimulatedRedis redis;
     private int runs;
 
@@ -109,6 +113,16 @@ final class SimulationTrace {
         Set<String> known = new LinkedHashSet<>();
         for (Id each : client.engine.names().flatMap(Name::ids).toList()) {
             known.add(each.text);
+            Id.Life life = each.life;
+            if (life == Id.Life.ASKED_FOR) {
+                asked.add(each.text);
+            } else if (asked.remove(each.text) && life == Id.Life.ENDING) {
+                add(client.session, "ends " + each.text);
+            }
+            LockRequest.Transfer leftTo = each.leftTo;
+            if (leftTo != null && given.add(each.text)) {
+                add(client.session, "gives " + each.text + " " + leftTo.id() + " " + each.grantNumber);
+            }
             if (each.isHeld()) {
                 owned.add(each.text);
                 List<Hold> holds = client.engine

@@ -49,6 +49,9 @@ final class Trace {
         int readers;
         boolean owned;
         boolean tookOver;
+        boolean downgraded;
+        /** When a hold was given up for it. It counts as sent then, although Redis may be asked later. */
+        long givenAt;
         Map<String, Object> grant = Map.of();
 
         Id(Client client, int number, int kind) {
@@ -151,7 +154,7 @@ final class Trace {
                     commandOfRun.put(words[5], words[4]);
                 }
                 case "answered" -> used = ofCommand.get(commandOfRun.get(words[4]));
-                case "gone", "told", "usable" -> used = List.of(words[4]);
+                case "ends", "gives", "gone", "told", "usable" -> used = List.of(words[4]);
                 case "owns" -> used = List.of(words[4].equals("no") ? words[6] : words[4]);
                 default -> {}
             }
@@ -189,6 +192,8 @@ final class Trace {
                 }
             }
             case "told" -> told(session, List.of(rest.split(" ")));
+            case "ends" -> add("end", "id", ids.get(rest).value());
+            case "gives" -> gives(rest.split(" "));
             case "owns" -> owns(session, List.of(rest.split(" ")));
             case "gone" -> {
                 add("gone", "id", ids.get(rest).value());
@@ -337,11 +342,13 @@ final class Trace {
             passOn(id, last);
             fixed.put("tok", fence(words.get(3)));
             fixed.put("last", fence(last));
-            add("downgrade", "id", id.value(), "tok", fence(words.get(3)), "last", fence(last));
+            id.downgraded = false; // Redis is told, perhaps once more
+            downgraded(id, fence(words.get(3)), fence(last));
         } else {
             throw new IllegalArgumentException(String.join(" ", words));
         }
-        commands.put(words.get(0), new Command(script, id, words, session, nanos[session], fixed));
+        long sentAt = id.givenAt == 0 ? nanos[session] : id.givenAt;
+        commands.put(words.get(0), new Command(script, id, words, session, sentAt, fixed));
     }
 
     /** What an acquisition that names a hold is called here, with the arguments that count. */
@@ -361,10 +368,7 @@ final class Trace {
         int number = fence(words.get(4));
         Id to = ids.get(name);
         if (from.number > 0) {
-            to = new Id(from.client, -from.number, from.kind);
-            ids.put(name, to);
-            add("hand over", "id", from.value(), "tok", number);
-            rest(from);
+            to = given(from, name, number);
         } else if (to == null) {
             to = begun(session, name, Integer.parseInt(words.get(5)), from.kind);
             to.tookOver = true;
@@ -373,6 +377,29 @@ final class Trace {
             add("poll", "id", to.value());
         }
         return to;
+    }
+
+    /** The hold is given up, for the id of this name. */
+    private Id given(Id from, String name, int number) {
+        return ids.computeIfAbsent(name, absent -> {
+            Id to = new Id(from.client, -from.number, from.kind);
+            to.givenAt = nanos[from.client.session];
+            add("hand over", "id", from.value(), "tok", number);
+            rest(from);
+            return to;
+        });
+    }
+
+    /** From now on it reads, although Redis may be told later. */
+    private void downgraded(Id id, int number, int last) {
+        if (!id.downgraded) {
+            id.downgraded = true;
+            add("downgrade", "id", id.value(), "tok", number, "last", last);
+        }
+    }
+
+    private void gives(String[] words) {
+        given(ids.get(words[0]), words[1], fence(words[2]));
     }
 
     private static void rest(Id id) {
@@ -619,7 +646,7 @@ final class Trace {
         if (words.get(0).equals("no")) {
             Id id = ids.get(words.get(2));
             add("lost", "id", id.value());
-            rest(id);
+            id.owned = false; // its client is at rest once Redis is told, or the id is gone
             return;
         }
         Id id = ids.get(words.get(0));
@@ -632,7 +659,8 @@ final class Trace {
                 holds++;
             }
         }
-        boolean shared = id.kind < 0 || words.get(4).equals("true");
+        boolean downgraded = id.kind >= 0 && words.get(4).equals("true");
+        boolean shared = id.kind < 0 || downgraded;
         boolean begins = !id.owned;
         id.owned = true;
         if (id.kind >= 0) {
@@ -640,6 +668,9 @@ final class Trace {
                 id.last = Long.parseLong(words.get(1));
             }
             passOn(id, last);
+            if (downgraded) {
+                downgraded(id, fence(words.get(1)), fence(last));
+            }
         } else if (begins) {
             id.readers = Math.max(0, holds - 1);
             id.grant.put("readers", id.readers);

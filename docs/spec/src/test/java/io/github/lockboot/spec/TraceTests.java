@@ -84,6 +84,7 @@ class TraceTests {
             "begin",
             "crash",
             "downgrade",
+            "end",
             "forget",
             "gone",
             "hand over",
