@@ -154,7 +154,8 @@ final class Trace {
                     commandOfRun.put(words[5], words[4]);
                 }
                 case "answered" -> used = ofCommand.get(commandOfRun.get(words[4]));
-                case "ends", "gives", "gone", "told", "usable" -> used = List.of(words[4]);
+                case "ends", "gone", "told", "usable" -> used = List.of(words[4]);
+                case "gives" -> used = List.of(words[4], words[5]);
                 case "owns" -> used = List.of(words[4].equals("no") ? words[6] : words[4]);
                 default -> {}
             }
