@@ -112,10 +112,9 @@ final class SimulatedRedis {
 
     /** Messages reach the session from now on, or do not. */
     void listens(String session, boolean listens) {
-        if (listens) {
-            listening.add(session);
-        } else {
-            listening.remove(session);
+        boolean changes = listens ? listening.add(session) : listening.remove(session);
+        if (changes && trace != null) {
+            trace.listens(session, listens);
         }
     }
 

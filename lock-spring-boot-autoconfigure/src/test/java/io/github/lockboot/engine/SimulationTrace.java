@@ -17,6 +17,7 @@ import java.util.Set;
  *
  * <pre>
  *   acknowledges              its grants have to be acknowledged
+ *   listens true              messages reach it from now on, or do not
  *   sent c acquire id ...     a command was sent, with its arguments but for the settings
  *   ran c n reply | old | new its run number n: what it answered, and what the key had before and has after it
  *   answered n                the engine has the answer of that run
@@ -97,6 +98,10 @@ final class SimulationTrace {
                 .flatMap(Name::ids)
                 .anyMatch(each -> each.text.equals(id) && !each.terms.renew());
         add(session, "told " + message + (fixed ? " fixed" : " renewed"));
+    }
+
+    void listens(String session, boolean listens) {
+        add(session, "listens " + listens);
     }
 
     void crashed(String session) {

@@ -88,6 +88,7 @@ final class Trace {
     private final Map<String, Run> runs = new HashMap<>();
     private final Map<String, Integer> lastUses = new HashMap<>();
     private final Set<Integer> acknowledging = new LinkedHashSet<>();
+    private final Set<Integer> listening = new LinkedHashSet<>();
     private final int raw;
     private long base;
     private long micros;
@@ -182,6 +183,7 @@ final class Trace {
         String rest = words.length > 4 ? words[4] : "";
         switch (words[3]) {
             case "acknowledges" -> acknowledging.add(session);
+            case "listens" -> listens(session, Boolean.parseBoolean(rest));
             case "sent" -> sent(session, List.of(rest.split(" ")));
             case "ran" -> ran(rest);
             case "answered" -> {
@@ -488,7 +490,10 @@ final class Trace {
         }
         Set<Object> passed = after.queue().stream()
                 .filter(waiter -> waiter.passedOver() == StoredLock.PassedOver.SINCE_IT_ASKED)
-                .map(waiter -> ids.get(waiter.id()).value())
+                .map(waiter -> ids.get(waiter.id()))
+                .filter(waiter ->
+                        listening.contains(command.session) && !listening.contains(waiter.client.session))
+                .map(Id::value)
                 .collect(Collectors.toSet());
         Map<String, Object> sent = new LinkedHashMap<>(command.fixed);
         sent.put("k", command.script);
@@ -524,6 +529,14 @@ final class Trace {
         stored = after;
         if (after.format() == 0) {
             forget(now);
+        }
+    }
+
+    private void listens(int session, boolean listens) {
+        if (listens) {
+            listening.add(session);
+        } else {
+            listening.remove(session);
         }
     }
 
