@@ -346,7 +346,8 @@ Leave(c) ==
 \* An id has one command under way. If it ends meanwhile, it ends here at once, and Redis is told later. Readers leave together.
 End(c) ==
     /\ IsWaiting(c) \/ IsHeld(c)
-    /\ cl' = [cl EXCEPT ![c].ph = "ending", ![c].left = 0, ![c].readers = 0]
+    /\ cl' = [cl EXCEPT ![c] = [Phase(c, "ending", cl[c].n, cl[c].kind) EXCEPT
+                                    !.tok = cl[c].tok, !.last = cl[c].last, !.takes = cl[c].takes]]
     /\ UNCHANGED <<r, net, past, faults>>
 
 EndsHold(c) == (IsHeld(c) /\ cl[c].readers = 0) \/ (IsEnding(c) /\ cl[c].tok > 0)
