@@ -184,11 +184,11 @@ Owns == Is("owns") /\ IsCurrent(Line.id) /\
 \* A thread may use its hold, whatever the engine has of it.
 IsUsable == Is("usable") /\ IsCurrent(Line.id) /\ IsHeld(Owner(Line.id)) /\ Stays
 
-\* It has ended, and Redis is told later, or it is lost.
+\* It has ended, and Redis is told later, or it is lost, at its deadline.
 OwnsNoMore == Is("lost") /\
     IF IsCurrent(Line.id) /\ IsHeld(Owner(Line.id))
     THEN LET c == Owner(Line.id) IN
-         \/ End(c)
+         \/ Line.released /\ End(c)
          \/ cl[c].left <= 2 /\ cl' = [cl EXCEPT ![c] = Rest(c)] /\ UNCHANGED <<r, net, past, faults>>
     ELSE Stays
 

@@ -23,7 +23,7 @@ import java.util.Set;
  *   answered n                the engine has the answer of that run
  *   told message renewed      the engine has a message of its channel; "fixed" instead if the lease of its id is not renewed
  *   owns id number tokens deadline downgraded
- *   owns no more id           what an engine believes, if that has changed
+ *   owns no more id ended     what an engine believes, if that has changed; "lost" instead if a hold of it was not released
  *   ends id                   the engine wants nothing more under an id that it has asked for
  *   gives id to number        the engine gives up the hold of an id, for another process to take over
  *   usable id                 the engine has ended it, but a thread may still use its hold
@@ -149,7 +149,9 @@ final class SimulationTrace {
         for (String id : List.copyOf(believed.keySet())) {
             if (id.startsWith(client.session + "-") && !owned.contains(id)) {
                 believed.remove(id);
-                add(client.session, "owns no more " + id);
+                boolean lost = usable.stream()
+                        .anyMatch(hold -> hold.acquisitionId().equals(id) && hold.state() == Hold.State.LOST);
+                add(client.session, "owns no more " + id + (lost ? " lost" : " ended"));
             }
         }
         usable.removeIf(hold -> !hold.isValid());

@@ -659,7 +659,7 @@ final class Trace {
     private void owns(int session, List<String> words) {
         if (words.get(0).equals("no")) {
             Id id = ids.get(words.get(2));
-            add("lost", "id", id.value());
+            add("lost", "id", id.value(), "released", words.get(3).equals("ended"));
             id.owned = false; // its client is at rest once Redis is told, or the id is gone
             return;
         }
