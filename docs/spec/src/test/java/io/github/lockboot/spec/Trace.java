@@ -89,6 +89,10 @@ final class Trace {
     private final Map<String, Integer> lastUses = new HashMap<>();
     private final Set<Integer> acknowledging = new LinkedHashSet<>();
     private final Set<Integer> listening = new LinkedHashSet<>();
+
+    /** Ids whose hold is lost later. */
+    private final Set<String> lost = new LinkedHashSet<>();
+
     private final int raw;
     private long base;
     private long micros;
@@ -157,7 +161,12 @@ final class Trace {
                 case "answered" -> used = ofCommand.get(commandOfRun.get(words[4]));
                 case "ends", "gone", "told", "usable" -> used = List.of(words[4]);
                 case "gives" -> used = List.of(words[4], words[5]);
-                case "owns" -> used = List.of(words[4].equals("no") ? words[6] : words[4]);
+                case "owns" -> {
+                    used = List.of(words[4].equals("no") ? words[6] : words[4]);
+                    if (words[words.length - 1].equals("lost")) {
+                        lost.add(words[6]);
+                    }
+                }
                 default -> {}
             }
             for (String id : used) {
@@ -321,6 +330,9 @@ final class Trace {
         } else if (id == null) {
             throw new IllegalArgumentException(script + " of an id that never asked: " + name);
         } else if (script.equals("unlock")) {
+            if (lost.contains(name)) {
+                lost(id, name); // before Redis is told
+            }
             long last = Long.parseLong(words.get(3));
             passOn(id, last);
             fixed.put("last", fence(last));
@@ -659,8 +671,9 @@ final class Trace {
     private void owns(int session, List<String> words) {
         if (words.get(0).equals("no")) {
             Id id = ids.get(words.get(2));
-            add("lost", "id", id.value(), "released", words.get(3).equals("ended"));
-            id.owned = false; // its client is at rest once Redis is told, or the id is gone
+            if (words.get(3).equals("ended") || lost.contains(words.get(2))) {
+                lost(id, words.get(2));
+            }
             return;
         }
         Id id = ids.get(words.get(0));
@@ -709,6 +722,12 @@ final class Trace {
                 (int) left,
                 "shared",
                 shared);
+    }
+
+    /** Its client is at rest once Redis is told, or the id is gone. */
+    private void lost(Id id, String name) {
+        add("lost", "id", id.value(), "released", !lost.remove(name));
+        id.owned = false;
     }
 
     private void crashed(int session) {
