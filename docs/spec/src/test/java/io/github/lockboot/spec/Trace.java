@@ -52,6 +52,7 @@ final class Trace {
         boolean downgraded;
         /** When a hold was given up for it. It counts as sent then, although Redis may be asked later. */
         long givenAt;
+
         Map<String, Object> grant = Map.of();
 
         Id(Client client, int number, int kind) {
@@ -503,8 +504,7 @@ final class Trace {
         Set<Object> passed = after.queue().stream()
                 .filter(waiter -> waiter.passedOver() == StoredLock.PassedOver.SINCE_IT_ASKED)
                 .map(waiter -> ids.get(waiter.id()))
-                .filter(waiter ->
-                        listening.contains(command.session) && !listening.contains(waiter.client.session))
+                .filter(waiter -> listening.contains(command.session) && !listening.contains(waiter.client.session))
                 .map(Id::value)
                 .collect(Collectors.toSet());
         Map<String, Object> sent = new LinkedHashMap<>(command.fixed);
