@@ -49,11 +49,19 @@ class RedisOutageTests {
                         redis, "--lock.redis.command-timeout=500ms", "--spring.data.redis.timeout=500ms")) {
             await("it is connected", () -> sample.put("/accounts/a?balance=1").status() < 500);
             await("it leads", () -> log.getOut().contains("This instance leads 'publisher'"));
-            redis.kill();
+            Object runs = runs(redis);
+            await(
+                    "a run has ended, and the next one is not due",
+                    () -> !runs(redis).equals(runs));
+            redis.kill(); // not in the middle of a run, which would fail with its own command
             await("it leads no more", () -> log.getOut().contains("that this instance leads no more"));
             await("a job is due", () -> log.getOut().contains("Job 'draw' unavailable"));
             assertThat(log).contains("Locks are unavailable").doesNotContain("ERROR", "LockUnavailableException: ");
         }
+    }
+
+    private static Object runs(RedisServer redis) {
+        return redis.command("XLEN", "sample:draw-runs");
     }
 
     private static void await(String what, BooleanSupplier condition) {
