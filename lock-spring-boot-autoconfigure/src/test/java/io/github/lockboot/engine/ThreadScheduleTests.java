@@ -36,6 +36,9 @@ class ThreadScheduleTests {
     private static final int SCHEDULES_WITH_A_FLAW = 300;
     private static final int LINES = 60;
 
+    /** Its first renewal is due after 5 s: a grant that has only been announced ends after 6 s. */
+    private static final LockOptions SOON_RENEWED = EXCLUSIVE.withTtl(Duration.ofSeconds(15));
+
     private static final LockOptions NOT_RENEWED = EXCLUSIVE.withoutRenewal();
     private static final LockOptions LINGERING = EXCLUSIVE.withLinger(Duration.ofSeconds(1));
 
@@ -99,9 +102,9 @@ class ThreadScheduleTests {
             scene.add(() -> scene.here.stopGranting().join());
         }),
         A_RENEWAL_IS_SENT_DURING_THE_RELEASE(scene -> {
-            uses(scene, scene.here, EXCLUSIVE);
-            uses(scene, scene.there, EXCLUSIVE);
-            advances(scene, 10);
+            uses(scene, scene.here, SOON_RENEWED);
+            uses(scene, scene.there, SOON_RENEWED);
+            advances(scene, 5);
         }),
         A_POLL_IS_ANSWERED_WHEN_THE_GRANT_ARRIVES(scene -> {
             uses(scene, scene.here, EXCLUSIVE);
