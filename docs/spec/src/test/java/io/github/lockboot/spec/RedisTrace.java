@@ -187,7 +187,9 @@ final class RedisTrace {
             }
         }
         line.put("dropped", dropped);
-        line.put("passed", passed(after));
+        Set<Object> passed = passed(after);
+        line.put("passed", passed);
+        line.put("marked", without(passed, passed(before)));
         line.put("unseen", (int) unseen);
         line.put("patience", (int) patience);
         line.put("there", after.format() > 0);
@@ -391,6 +393,12 @@ final class RedisTrace {
                 .filter(waiter -> waiter.passedOver() == StoredLock.PassedOver.SINCE_IT_ASKED)
                 .map(waiter -> id(waiter.id()))
                 .collect(Collectors.toSet());
+    }
+
+    private static Set<Object> without(Set<Object> all, Set<Object> some) {
+        Set<Object> rest = new LinkedHashSet<>(all);
+        rest.removeAll(some);
+        return rest;
     }
 
     private List<Object> id(String name) {
