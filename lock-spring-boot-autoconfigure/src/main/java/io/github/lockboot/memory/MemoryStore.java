@@ -85,11 +85,11 @@ final class MemoryStore implements LockStore {
         return engine;
     }
 
-    // --- questions --------------------------------------------------------------------------------------------
+    // --- commands ---------------------------------------------------------------------------------------------
 
     @Override
     public CompletableFuture<Reply> acquire(String name, String id, Terms terms, boolean enqueue, @Nullable Held held) {
-        return ask(name, state -> {
+        return run(name, state -> {
             if (held != null) {
                 return state.take(id, terms, held);
             }
@@ -110,7 +110,7 @@ final class MemoryStore implements LockStore {
 
     @Override
     public CompletableFuture<Reply> release(String name, String id, long lastToken, @Nullable Next next) {
-        return ask(name, state -> {
+        return run(name, state -> {
             Holder holder = state.holderOf(id);
             if (state.queue.remove(id) != null) {
                 state.admit();
@@ -128,7 +128,7 @@ final class MemoryStore implements LockStore {
 
     @Override
     public CompletableFuture<Reply> renew(String name, List<Grant> grants, Consumer<Reply> late) {
-        return ask(name, state -> {
+        return run(name, state -> {
             List<Reply> replies = grants.stream().map(state::renew).toList();
             return replies.size() > 1 ? new Reply.All(replies) : replies.get(0);
         });
@@ -136,7 +136,7 @@ final class MemoryStore implements LockStore {
 
     @Override
     public CompletableFuture<Reply> show(String name) {
-        return ask(
+        return run(
                 name,
                 state -> new Reply.Shown(
                         Optional.ofNullable(state.first()).map(Holder::left).orElse(Reply.Shown.NO_KEY),
@@ -172,22 +172,22 @@ final class MemoryStore implements LockStore {
         return CLIENT;
     }
 
-    private CompletableFuture<Reply> ask(String name, Function<State, Reply> question) {
-        return CompletableFuture.completedFuture(answer(name, question));
+    private CompletableFuture<Reply> run(String name, Function<State, Reply> command) {
+        return CompletableFuture.completedFuture(apply(name, command));
     }
 
     /** Brings the lock up to date first. */
-    private <T> T answer(String name, Function<State, T> question) {
+    private <T> T apply(String name, Function<State, T> command) {
         synchronized (states) {
             State state = states.computeIfAbsent(name, State::new);
             state.update();
-            T answer = question.apply(state);
+            T result = command.apply(state);
             if (state.holders.isEmpty()) {
                 states.remove(name);
             } else {
                 sweeps.start();
             }
-            return answer;
+            return result;
         }
     }
 
@@ -199,7 +199,7 @@ final class MemoryStore implements LockStore {
      * @return whether it ended any
      */
     boolean revoke(String name, String reason, @Nullable String spared) {
-        List<Reply.Holder> held = answer(
+        List<Reply.Holder> held = apply(
                 name,
                 state -> state.holders.stream()
                         .filter(holder -> !isOf(spared, holder.id))
@@ -214,7 +214,7 @@ final class MemoryStore implements LockStore {
 
     /** Moves the waiters of a session before all others. */
     void putFirst(String name, String session) {
-        answer(name, state -> {
+        apply(name, state -> {
             Map<String, Terms> all = new LinkedHashMap<>(state.queue);
             state.queue.keySet().removeIf(id -> !isOf(session, id));
             state.queue.putAll(all);

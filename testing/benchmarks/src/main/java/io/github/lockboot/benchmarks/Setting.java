@@ -3,7 +3,6 @@ package io.github.lockboot.benchmarks;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URISyntaxException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDate;
@@ -13,6 +12,7 @@ import java.util.stream.Stream;
 
 import com.baomidou.lock.LockTemplate;
 import io.github.lockboot.fixture.Jdks;
+import io.github.lockboot.harness.Checkout;
 import io.lettuce.core.RedisClient;
 import org.redisson.api.RedissonClient;
 import org.springframework.boot.SpringApplication;
@@ -39,7 +39,7 @@ record Setting(
                 .orElse("");
         return new Setting(
                 LocalDate.now(ZoneOffset.UTC).toString(),
-                thisCommit(),
+                Checkout.commit(),
                 rounds,
                 thisMachine(),
                 server,
@@ -72,17 +72,6 @@ record Setting(
         }
         return Runtime.getRuntime().availableProcessors() + " shared cores" + cpu + ", " + System.getProperty("os.name")
                 + " " + System.getProperty("os.arch");
-    }
-
-    /** With a word if the tree is not as committed. */
-    private static String thisCommit() {
-        try {
-            Process git = new ProcessBuilder("git", "describe", "--always", "--exclude=*", "--dirty=, changed").start();
-            String said = new String(git.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
-            return said.isEmpty() ? "unknown" : said;
-        } catch (IOException noGit) {
-            return "unknown";
-        }
     }
 
     /** From the name of its jar. */

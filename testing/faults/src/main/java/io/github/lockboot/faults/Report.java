@@ -1,7 +1,6 @@
 package io.github.lockboot.faults;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDate;
@@ -14,6 +13,7 @@ import java.util.function.Function;
 
 import io.github.lockboot.faults.Fault.Harm;
 import io.github.lockboot.fixture.RedisBinary;
+import io.github.lockboot.harness.Checkout;
 import io.github.lockboot.harness.Markdown;
 
 /** Keeps the results file and the tables made of it. The result of a fault and contestant replaces the former one. */
@@ -85,22 +85,11 @@ final class Report {
     }
 
     static String setting() {
-        return "Newest rows: " + LocalDate.now(ZoneOffset.UTC) + ", commit " + thisCommit() + ". Redis "
+        return "Newest rows: " + LocalDate.now(ZoneOffset.UTC) + ", commit " + Checkout.commit() + ". Redis "
                 + RedisBinary.find().version() + ", Java "
                 + Runtime.version().feature() + ", "
                 + Runtime.getRuntime().availableProcessors() + " cores, lease "
                 + Terms.TTL.toSeconds() + " s, command timeout " + Terms.COMMAND_TIMEOUT.toSeconds() + " s.\n";
-    }
-
-    /** With a word if the tree is not as committed. */
-    private static String thisCommit() {
-        try {
-            Process git = new ProcessBuilder("git", "describe", "--always", "--exclude=*", "--dirty=, changed").start();
-            String said = new String(git.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
-            return said.isEmpty() ? "unknown" : said;
-        } catch (IOException noGit) {
-            return "unknown";
-        }
     }
 
     private String table() {
