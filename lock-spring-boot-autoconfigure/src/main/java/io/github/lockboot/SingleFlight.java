@@ -209,7 +209,9 @@ final class SingleFlight {
     /** Announces the value before the release, so that the waiters that find it have left the queue by then. */
     private <T> T loaded(@Nullable T value) {
         T made = Objects.requireNonNull(
-                value, () -> "load returned null for " + LockNames.printable(name) + "; it must return a value");
+                value,
+                () -> "load returned null for lock '" + LockNames.printable(name)
+                        + "': return a value, such as an Optional that may be empty");
         if (registry instanceof LockRuntime runtime) {
             runtime.announce(name);
         }

@@ -244,7 +244,7 @@ class SingleFlightTests {
     void aMessageShowsTheNameOnOneLine() {
         assertThatNullPointerException()
                 .isThrownBy(() -> template.singleFlight("a\nb", () -> null, () -> null))
-                .withMessage("load returned null for a\\u000ab; it must return a value");
+                .withMessage("load returned null for lock 'a\\u000ab': return a value, such as an Optional that may be empty");
     }
 
     @Test
