@@ -60,7 +60,8 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
     enum Release {
 
         /**
-         * Nothing was sent to the store: the next waiter here has the lock, it lingers, or the hold had been released.
+         * Nothing was sent to the store: the next waiter here has the lock, other readers here still have it, it
+         * lingers, or the hold had been released.
          */
         PASSED_ON,
 

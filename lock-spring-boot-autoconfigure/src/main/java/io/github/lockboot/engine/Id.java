@@ -392,7 +392,7 @@ final class Id {
 
     /**
      * Whether another hold may begin under its grant, rather than under a new one. A lease that is not renewed is not
-     * shared: the next holder is promised a whole one.
+     * passed on: the next holder is promised a whole one.
      */
     private boolean canServeAnother(Moment now) {
         return terms.renew()

@@ -58,7 +58,7 @@ record LeaseTime(long began, long nanos, long deadline, long wallDeadline) {
         return deadline - nanoTime <= 0;
     }
 
-    /** Whether enough is left for another holder. */
+    /** Whether enough is left for another holder in this process, of any kind. */
     boolean isWorthSharing(long nanoTime) {
         return deadline - nanoTime >= third();
     }
