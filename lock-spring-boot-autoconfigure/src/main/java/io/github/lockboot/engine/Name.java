@@ -214,6 +214,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
                 holds.remove(hold.id(), List.of(hold));
                 hold.id().leftTo = to;
             }
+            // after settle(), which may have passed the lock on
             return () -> hold.state() == Hold.State.LOST
                     ? Release.LOST.completed
                     : ends && !hold.id().isHeld() ? hold.id().released : Release.PASSED_ON.completed;

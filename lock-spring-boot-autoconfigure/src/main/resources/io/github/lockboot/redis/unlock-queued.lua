@@ -1,5 +1,5 @@
--- The usual case of unlock while others wait: the caller holds the lock exclusively, the first waiter wants it so, too, the lock does not
--- stay taken, and a script swept the queue a moment ago. Then there is nothing to update. The first waiter is cut from the text, and the next
+-- The usual case of unlock while others wait: the caller holds the lock exclusively, the first waiter wants it so, too, listens, and was never
+-- passed over, the lock does not stay taken, and a script swept the queue a moment ago. Then there is nothing to update. The first waiter is cut from the text, and the next
 -- id is put behind the last. unlock-last precedes it; begin and unlock describe KEYS and ARGV.
 --
 -- Redis 7.0 needs 20 us for such a release among 3 waiters, instead of 43 to parse and write the queue: 7 % of a turn of four registries.

@@ -12,7 +12,7 @@
 -- stored         the text that is stored
 -- unlock-last    answers if nobody waits; otherwise last_token and next_id, which are ARGV[3] and ARGV[4]
 -- settings       the settings of the registry
--- unlock-queued  answers if the first waiter is exclusive, and the queue was swept a moment ago
+-- unlock-queued  answers if the first waiter is exclusive and listens, and the queue was swept a moment ago
 -- common         update brings the lock up to date; holder_of finds a hold, release ends it; join queues an id; answer writes the lock
 --
 -- ARGV[3]  the last fencing token used under the caller's id
