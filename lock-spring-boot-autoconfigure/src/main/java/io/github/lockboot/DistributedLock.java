@@ -14,8 +14,8 @@ import java.lang.annotation.Target;
  * one.
  *
  * <pre>{@code
- * @DistributedLock(name = "packet", key = "#openid+#redPacketId")
- * public Grab grab(String redPacketId, String openid) { ... }
+ * @DistributedLock(name = "order", key = "#orderId")
+ * public Receipt pay(String orderId) { ... }
  * }</pre>
  *
  * <p>The key is evaluated once, before the method. The caller waits for the lock up to {@code lock.wait-time}. It gets
@@ -96,7 +96,7 @@ public @interface DistributedLock {
 
     /**
      * {@return a literal namespace put before the key, with {@code ${...}} and, evaluated once, {@code #{...}}, such as
-     * {@code "packet"}; empty, the default, for none} A parameter such as {@code #id} belongs in {@link #key()} and is
+     * {@code "order"}; empty, the default, for none} A parameter such as {@code #id} belongs in {@link #key()} and is
      * refused here. It should not begin with another namespace and a colon.
      */
     String name() default "";
