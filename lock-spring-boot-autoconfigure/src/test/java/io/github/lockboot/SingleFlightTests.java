@@ -244,7 +244,8 @@ class SingleFlightTests {
     void aMessageShowsTheNameOnOneLine() {
         assertThatNullPointerException()
                 .isThrownBy(() -> template.singleFlight("a\nb", () -> null, () -> null))
-                .withMessage("load returned null for lock 'a\\u000ab': return a value, such as an Optional that may be empty");
+                .withMessage(
+                        "load returned null for lock 'a\\u000ab': return a value, such as an Optional that may be empty");
     }
 
     @Test
