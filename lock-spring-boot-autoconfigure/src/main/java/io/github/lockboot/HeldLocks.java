@@ -13,6 +13,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -69,8 +70,8 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
 
     private @Nullable LockNotAcquiredException refusal;
 
-    /** Whether the code that runs under them sees them as {@link LockContext}s. */
-    private boolean shown;
+    /** Null if the code that runs under them does not see them as {@link LockContext}s. */
+    private @Nullable BooleanSupplier inTransaction;
 
     HeldLocks(List<LockContext> wanted) {
         this.wanted = wanted;
@@ -411,14 +412,16 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
     /**
      * Runs a body under the locks.
      *
-     * @param visible whether each is a {@link LockContext} of the thread meanwhile
+     * @param inTransaction tells whether the thread is in a transaction; null if the locks are no {@link LockContext}s
+     *     of the thread meanwhile
      */
-    public <T extends @Nullable Object, E extends Throwable> T call(boolean visible, Body<T, E> body) throws E {
-        shown = visible;
+    public <T extends @Nullable Object, E extends Throwable> T call(
+            @Nullable BooleanSupplier inTransaction, Body<T, E> body) throws E {
+        this.inTransaction = inTransaction;
         Deque<Runnable> exits = new ArrayDeque<>(size());
         begin();
         try {
-            held.descendingIterator().forEachRemaining(each -> each.enter(exits));
+            held.descendingIterator().forEachRemaining(each -> each.enter(this, exits));
             return body.run();
         } finally {
             exits.forEach(exit -> Failures.runAndLog("when the scopes of listeners ended", exit));
@@ -429,7 +432,37 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
     /** The innermost first. */
     @Override
     public Stream<LockContext> shown() {
-        return shown ? held.stream() : Stream.empty();
+        return inTransaction != null ? held.stream() : Stream.empty();
+    }
+
+    /**
+     * As {@link LockContext#yieldIfOthersWait}. If the locks cannot be acquired again, none is left, so that nothing is
+     * released or reported twice.
+     */
+    boolean yieldIfOthersWait() {
+        List<String> names = shown().map(LockContext::name).toList();
+        List<HeldByThread> newest =
+                HeldByThread.all().filter(Lease.class::isInstance).limit(size()).toList();
+        List<@Nullable Boolean> othersWait =
+                newest.stream().map(HeldByThread::othersWait).toList();
+        boolean alone = !names.isEmpty()
+                && names.equals(
+                        newest.stream().map(each -> ((Lease) each).name()).toList())
+                && othersWait.stream().allMatch(Objects::nonNull);
+        boolean transaction = Objects.requireNonNull(inTransaction).getAsBoolean();
+        wanted.forEach(each -> each.requireYieldable(alone, transaction));
+        if (!othersWait.contains(true)) {
+            return false;
+        }
+        HeldLocks before = of(held);
+        held.clear();
+        before.release(true);
+        HeldLocks after = acquire(wanted);
+        if (after.refusal != null) {
+            throw after.refusal;
+        }
+        held.addAll(after.held);
+        return true;
     }
 
     /**

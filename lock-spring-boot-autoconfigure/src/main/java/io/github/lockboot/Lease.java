@@ -79,6 +79,23 @@ public interface Lease extends AutoCloseable {
     void onLost(Runnable callback);
 
     /**
+     * Runs a callback once if others wait for the lock, so that a long holder can end early: at once if they already
+     * wait. The callback runs on a thread of the registry, and its exceptions are logged. A callback does not keep the
+     * lease alive.
+     *
+     * <p>Nothing is sent for it. Callers of this registry are known at once. Others are known when Redis notifies this
+     * registry or answers a renewal, so a lease that is not renewed may not hear of them. They may have left again by
+     * then.
+     *
+     * <p>By default, the method is not supported. Leases of this library support it.
+     *
+     * @param callback runs when others wait, unless the lease has ended
+     */
+    default void onOthersWait(Runnable callback) {
+        throw new UnsupportedOperationException("this lease cannot tell who waits: " + this);
+    }
+
+    /**
      * Releases the lock, and waits for the answer of Redis at most its command timeout; an interrupt does not end that
      * wait. With {@link DistributedLock.Release#SEND} it does not wait, and a loss that the answer shows is only
      * reported. Closing it again does nothing.

@@ -44,6 +44,9 @@ public final class LockContext {
     private @Nullable Lease lease;
     private volatile @Nullable Long begun;
 
+    /** The locks of the call; null before its body runs. */
+    private @Nullable HeldLocks call;
+
     /**
      * A lock that is not held yet, or by the current thread.
      *
@@ -129,6 +132,34 @@ public final class LockContext {
         return lease != null ? lease.isValid() : !lock.remainingLease().isZero();
     }
 
+    /**
+     * Lets others have the lock at a checkpoint of a long method. If nobody is known to wait for a lock of the call,
+     * this sends nothing. Otherwise it releases all locks of the call, queues behind the others, and acquires the locks
+     * again, as the call did at its beginning.
+     *
+     * <p>After it has returned true, {@link #fencingToken()} is a new one, and what the method has read before may be
+     * outdated. A {@link FencingToken} parameter is not changed. Listeners are notified of a release and an acquisition
+     * as usual; what they have begun in {@link LockListener#entering} goes on.
+     *
+     * <p>Waiting callers of this registry are known at once. Others are known when Redis notifies this registry or
+     * answers a renewal, which may be a third of the ttl later. They may also have left since: then this costs a
+     * release and an acquisition for nothing.
+     *
+     * <p>If the locks cannot be acquired again, the call has none of them any more. End the method then.
+     *
+     * @return whether the locks were released and acquired again
+     * @throws IllegalStateException if the call cannot yield; it still has its locks. The thread holds one of them more
+     *     than once, or has acquired another lock since; the result is asynchronous; a lock is kept after the method;
+     *     its wait time is zero; or a Spring transaction is active
+     * @throws LockLostException if a lock was lost before
+     * @throws LockNotAcquiredException if the wait time of a lock was over, too many callers wait, or the thread was
+     *     interrupted before or during the wait; its flag is then set again
+     * @throws LockUnavailableException if Redis is not available
+     */
+    public boolean yieldIfOthersWait() {
+        return Objects.requireNonNull(call).yieldIfOthersWait();
+    }
+
     @Override
     public String toString() {
         return "LockContext[" + LockNames.printable(name()) + "]";
@@ -180,7 +211,8 @@ public final class LockContext {
     // --- the hold ---------------------------------------------------------------------------------------------
 
     /** Called before a body runs: notifies the listeners, and adds what they want to run afterwards. */
-    void enter(Deque<Runnable> exits) {
+    void enter(HeldLocks call, Deque<Runnable> exits) {
+        this.call = call;
         if (keep != null) {
             begun = Timer.systemNanoTime();
         }
@@ -188,6 +220,25 @@ public final class LockContext {
         Runnable exit = hold instanceof LockScope scope ? scope.enter() : null;
         if (exit != null) {
             exits.push(exit);
+        }
+    }
+
+    /**
+     * Refuses a call that cannot yield.
+     *
+     * @param newest whether the thread holds the locks of the call once, and has acquired no other since
+     */
+    void requireYieldable(boolean newest, boolean inTransaction) {
+        refuseIf(!newest, "its thread must hold it once, as its newest lock, and the call must not be asynchronous");
+        refuseIf(inTransaction, "a transaction is active, whose changes others would not see; yield after its end");
+        refuseIf(keep != null, "it is kept after the method, by keepFor or atLeastFor");
+        refuseIf(waitTime().isZero(), "its waitTime is zero, so the call would not get it back");
+        fencingToken(); // throws if it was lost
+    }
+
+    private void refuseIf(boolean obstacle, String why) {
+        if (obstacle) {
+            throw new IllegalStateException("lock '" + LockNames.printable(name()) + "' cannot be yielded: " + why);
         }
     }
 

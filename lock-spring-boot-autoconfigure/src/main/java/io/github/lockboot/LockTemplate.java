@@ -134,7 +134,7 @@ public class LockTemplate {
             String name, LockOptions options, Action<T, E> action) throws E {
         HeldLocks held = HeldLocks.acquire(wanted(name, options, false));
         LockNotAcquiredException refusal = held.refusal();
-        @Nullable T result = refusal != null ? null : held.runAndRelease(() -> held.call(false, action::run));
+        @Nullable T result = refusal != null ? null : held.runAndRelease(() -> held.call(null, action::run));
         return new Attempt<>(result, refusal);
     }
 
@@ -175,7 +175,7 @@ public class LockTemplate {
             if (refusal != null) {
                 throw refusal;
             }
-            return held.<CompletionStage<T>, RuntimeException>call(false, action::get);
+            return held.<CompletionStage<T>, RuntimeException>call(null, action::get);
         });
     }
 

@@ -106,7 +106,7 @@ final class SingleFlight {
 
     private <T, E extends Throwable> T lead(Lease lease, Body<@Nullable T, E> cached, Body<T, E> load) throws E {
         HeldLocks held = held(lease);
-        return held.runAndRelease(() -> held.<T, E>call(false, () -> {
+        return held.runAndRelease(() -> held.<T, E>call(null, () -> {
             T found = cached.run();
             return found != null ? found : loaded(load.run());
         }));
@@ -171,7 +171,7 @@ final class SingleFlight {
                 .thenCompose(found -> found != null ? CompletableFuture.completedFuture(found) : loadOnce.get());
         return HeldLocks.runAndReleaseAsync(
                 CompletableFuture.completedFuture(held(lease)),
-                held -> held.<CompletionStage<T>, RuntimeException>call(false, work::get));
+                held -> held.<CompletionStage<T>, RuntimeException>call(null, work::get));
     }
 
     private static <S> S begin(Supplier<S> stage, String name) {

@@ -184,7 +184,8 @@ class HeldLocksTests {
     @Test
     void aBodyUnderThousandsOfLocksDoesNotOverflowTheStack() {
         HeldLocks held = HeldLocks.acquireAsync(first(10_000)).join();
-        assertThat(held.<String, RuntimeException>call(true, () -> "ran")).isEqualTo("ran");
+        assertThat(held.<String, RuntimeException>call(() -> false, () -> "ran"))
+                .isEqualTo("ran");
     }
 
     /** A lease with a listener. */
@@ -210,7 +211,7 @@ class HeldLocksTests {
                         }),
                         listened(2, () -> registry.record("exit 2"))))
                 .join();
-        held.call(true, () -> {
+        held.call(() -> false, () -> {
             registry.record("body");
             return null;
         });
@@ -238,7 +239,7 @@ class HeldLocksTests {
         long before = System.nanoTime();
         registry.answer("lock 1");
         HeldLocks held = taking.join();
-        held.runAndRelease(() -> held.call(true, () -> null));
+        held.runAndRelease(() -> held.call(() -> false, () -> null));
         assertThat(registry.lastKeep())
                 .isGreaterThanOrEqualTo(KEPT.minusNanos(System.nanoTime() - before))
                 .isLessThan(KEPT);
@@ -285,7 +286,7 @@ class HeldLocksTests {
     @ValueSource(booleans = {false, true})
     void aLockThatThrowsWhenAskedWhetherItWasLostIsKeptLikeAnyOther(boolean later) {
         HeldLocks held = HeldLocks.acquireAsync(List.of(kept())).join();
-        held.call(true, () -> null);
+        held.call(() -> false, () -> null);
         registry.failValidity("lock 0", new IllegalStateException("asked"));
         if (later) {
             assertThat(held.releaseLater(true)).isCompleted();

@@ -191,6 +191,30 @@ public abstract class LockRegistryContract {
     }
 
     @Nested
+    class Yield extends YieldContract {
+
+        Yield() {
+            super(LockRegistryContract.this, EXCLUSIVE);
+        }
+    }
+
+    @Nested
+    class YieldOfAReader extends YieldContract {
+
+        YieldOfAReader() {
+            super(LockRegistryContract.this, SHARED);
+        }
+    }
+
+    @Nested
+    class YieldOfAPermit extends YieldContract {
+
+        YieldOfAPermit() {
+            super(LockRegistryContract.this, EXCLUSIVE.withPermits(1));
+        }
+    }
+
+    @Nested
     class Dropped extends DroppedLeaseContract {
 
         Dropped() {

@@ -137,10 +137,13 @@ class MethodLocks {
 
     /** Whether the call belongs to an active transaction, whose end is reported. */
     static boolean isInTransaction(MethodInvocation invocation) {
-        return TRANSACTIONS_PRESENT
-                && TransactionSynchronizationManager.isActualTransactionActive()
+        return isTransactionActive()
                 && TransactionSynchronizationManager.isSynchronizationActive()
                 && !TransactionBoundLocks.isSuspendedBehindTheLock(invocation);
+    }
+
+    private static boolean isTransactionActive() {
+        return TRANSACTIONS_PRESENT && TransactionSynchronizationManager.isActualTransactionActive();
     }
 
     /** A lock that the thread already holds gives no warning: the thread does not wait for it. */
@@ -201,7 +204,7 @@ class MethodLocks {
         }
         // AspectJ advice gets its call from the thread, and this may not be the thread on which Spring set it.
         Object result = held.<@Nullable Object, Throwable>call(
-                true,
+                MethodLocks::isTransactionActive,
                 () -> end == End.VALUE
                         ? invocation.proceed()
                         : ExposeInvocationInterceptor.INSTANCE.invoke(invocation));

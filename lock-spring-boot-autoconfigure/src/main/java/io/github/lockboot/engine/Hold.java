@@ -14,6 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 import io.github.lockboot.Lease;
@@ -102,6 +103,9 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
          */
         boolean extend(Hold hold, long millis);
 
+        /** Whether others are known to wait for the lock of a hold that has not ended. Sends nothing. */
+        boolean othersWait(Hold hold);
+
         /** Makes a shared hold of it, in the store as well. */
         void downgrade(Hold hold);
 
@@ -137,6 +141,9 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
 
     /** Whether its thread was answered that it does not hold the lock, and may therefore never release it. */
     private volatile boolean renewalStopped;
+
+    /** Whether a lease has a callback for the case that others wait. */
+    volatile boolean watched;
 
     /** Whether it was reported that it is held for too long. Guarded by the mutex of its name. */
     private boolean stuck;
@@ -572,18 +579,29 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
         return to.text();
     }
 
+    // --- others that wait -------------------------------------------------------------------------------------
+
+    @Override
+    public @Nullable Boolean othersWait() {
+        return counts.get() == ONCE ? releaser.othersWait(this) : null;
+    }
+
+    void reportOthersWait() {
+        waiter.leases().forEach(lease -> lease.othersWait.complete(null));
+    }
+
     // --- its loss ---------------------------------------------------------------------------------------------
 
     @Override
     public void onLost(Runnable callback) {
-        runAfter(loss, callback);
+        runAfter(loss, callback, () -> state() == State.LOST);
     }
 
-    /** Runs the callback once, on a worker. */
-    private void runAfter(CompletableFuture<Void> loss, Runnable callback) {
-        loss.thenRunAsync(() -> Failures.runAndLog("in a callback for a lost lock", callback), context::runLater);
-        if (state() == State.LOST) {
-            loss.complete(null);
+    /** Runs the callback once, on a worker: when the event completes, or at once if it has happened. */
+    private void runAfter(CompletableFuture<Void> event, Runnable callback, BooleanSupplier hasHappened) {
+        event.thenRunAsync(() -> Failures.runAndLog("in a callback of a lock", callback), context::runLater);
+        if (hasHappened.getAsBoolean()) {
+            event.complete(null);
         }
     }
 
@@ -629,6 +647,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
 
         final Hold hold;
         private final CompletableFuture<Void> loss = new CompletableFuture<>();
+        private final CompletableFuture<Void> othersWait = new CompletableFuture<>();
 
         HeldLease(Hold hold) {
             this.hold = hold;
@@ -641,7 +660,13 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
 
         @Override
         public final void onLost(Runnable callback) {
-            hold.runAfter(loss, callback);
+            hold.runAfter(loss, callback, () -> hold.state() == State.LOST);
+        }
+
+        @Override
+        public final void onOthersWait(Runnable callback) {
+            hold.watched = true;
+            hold.runAfter(othersWait, callback, () -> hold.releaser.othersWait(hold));
         }
 
         @Override

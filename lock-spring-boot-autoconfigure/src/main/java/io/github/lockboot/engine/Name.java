@@ -57,7 +57,8 @@ import org.jspecify.annotations.Nullable;
  *   an extension               extend                           sends it
  *   the lease                  an answer, a message, the clock  renews it; loses what has run out
  *   may be lost                changed, the time of day         renews it in its turn
- *   others wait                an answer, a message             passes it on only to callers that wait now
+ *   others wait                an answer, a message             passes it on only to callers that wait now; notifies
+ *                                                               leases that want to know
  *   queued, taken, failing     an answer, a failure             asks again when it is due
  *   revoked                    revoke                           ends the id: the caller releases it in the store
  *   a grant to an unknown id   releaseUnknownGrant              releases the id
@@ -232,6 +233,15 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
         CompletableFuture<Reply> answer = new CompletableFuture<>();
         return changeIfHeld(hold, now -> hold.id().extensions.add(new Extension(millis, answer)))
                 && engine.answer(text, answer) instanceof Reply.Renewed;
+    }
+
+    @Override
+    public boolean othersWait(Hold hold) {
+        return changeIf(() -> keepsOthersWaiting(hold), now -> {});
+    }
+
+    private boolean keepsOthersWaiting(Hold hold) {
+        return hold.state() == Hold.State.HELD && (hold.id().othersWait || isPatient());
     }
 
     /** From now on, writers of this registry request the lock in the store like any other. */
@@ -508,7 +518,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
         if (refuseBeyondMaxWaiting(now) || someLeft) {
             proceed(now);
         }
-        reportStuck(now);
+        reportHolds(now);
         makeAppointment(now);
     }
 
@@ -781,10 +791,13 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
         return !answerComes && line.refuseBeyondMaxWaiting(() -> refusal(asked, now));
     }
 
-    private void reportStuck(Moment now) {
+    private void reportHolds(Moment now) {
         for (Hold hold : holds.present()) {
             if (hold.id().terms.renew() && hold.isHeldTooLong(now) && hold.markStuck()) {
                 afterwards(hold::reportStuck);
+            }
+            if (hold.watched && keepsOthersWaiting(hold)) {
+                afterwards(hold::reportOthersWait);
             }
         }
     }

@@ -31,6 +31,11 @@ public abstract class HeldByThread {
     /** An exception for a lock that may have been lost; null if there is none. */
     public abstract @Nullable RuntimeException findLoss(String reason);
 
+    /** Whether others are known to wait for its lock; null if its thread does not hold exactly one lock by it, once. */
+    public @Nullable Boolean othersWait() {
+        return null;
+    }
+
     /** The lock, while it is held; null if it is not, or not one lock. */
     protected LockOrder.@Nullable Node node() {
         return null;

@@ -382,6 +382,11 @@ class HoldRulesTests {
             }
 
             @Override
+            public boolean othersWait(Hold hold) {
+                return false;
+            }
+
+            @Override
             public void downgrade(Hold hold) {}
 
             @Override

@@ -64,6 +64,23 @@ class CommandCountTests extends OnOneServer {
     }
 
     @Test
+    void aCheckpointAtWhichNobodyWaitsIsNoCommand() {
+        LockOptions options = LockOptions.defaults().withWaitTime(Duration.ofMinutes(1));
+        NamedLock lock = registries.connected().get("yielding", options);
+        resetCounts();
+        long start = System.nanoTime();
+        HeldLocks held = HeldLocks.acquire(List.of(HeldLocks.wanted(lock, null, null)));
+        held.runAndRelease(() -> held.<Boolean, RuntimeException>call(() -> false, () -> {
+            for (int i = 0; i < 1_000; i++) {
+                assertThat(LockContext.current().yieldIfOthersWait()).isFalse();
+            }
+            return true;
+        }));
+        assertThat(commands()).isBetween(2L, 2 + mostOfRenewals(start));
+        assertThat(messages()).isZero();
+    }
+
+    @Test
     void aRefusalThatNamesTheHolderIsOneCommandAndOneInTheSameInstanceIsNone() throws Exception {
         RedisLockRegistry here = registries.connected();
         RedisLockRegistry elsewhere = registries.connected();

@@ -139,7 +139,7 @@ class DoubtedHoldTests {
         };
         HeldLocks held =
                 HeldLocks.acquire(List.of(HeldLocks.wanted(lock, leasing, new Keep(Duration.ofMinutes(1), false))));
-        held.runAndRelease(() -> held.call(true, () -> {
+        held.runAndRelease(() -> held.call(() -> false, () -> {
             body.accept(held);
             return null;
         }));

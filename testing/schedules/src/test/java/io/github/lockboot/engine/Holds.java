@@ -42,6 +42,11 @@ final class Holds {
         }
 
         @Override
+        public boolean othersWait(Hold hold) {
+            return false;
+        }
+
+        @Override
         public void settleNow() {}
     }
 
