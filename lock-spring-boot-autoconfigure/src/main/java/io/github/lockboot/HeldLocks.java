@@ -435,11 +435,9 @@ public final class HeldLocks extends HeldByThread implements LockContext.Scope {
         return inTransaction != null ? held.stream() : Stream.empty();
     }
 
-    /**
-     * As {@link LockContext#yieldIfOthersWait}. If the locks cannot be acquired again, none is left, so that nothing is
-     * released or reported twice.
-     */
-    boolean yieldIfOthersWait() {
+    /** If the locks cannot be acquired again, none is left, so that nothing is released or reported twice. */
+    @Override
+    public boolean yieldIfOthersWait() {
         List<String> names = shown().map(LockContext::name).toList();
         List<HeldByThread> newest =
                 HeldByThread.all().filter(Lease.class::isInstance).limit(size()).toList();

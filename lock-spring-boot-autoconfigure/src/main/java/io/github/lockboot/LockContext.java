@@ -29,6 +29,9 @@ public final class LockContext {
 
         /** {@return the locks that are visible to the code, the innermost first} */
         Stream<LockContext> shown();
+
+        /** As {@link LockContext#yieldIfOthersWait}, of all of them. */
+        boolean yieldIfOthersWait();
     }
 
     /**
@@ -45,7 +48,7 @@ public final class LockContext {
     private volatile @Nullable Long begun;
 
     /** The locks of the call; null before its body runs. */
-    private @Nullable HeldLocks call;
+    private @Nullable Scope call;
 
     /**
      * A lock that is not held yet, or by the current thread.
@@ -211,7 +214,7 @@ public final class LockContext {
     // --- the hold ---------------------------------------------------------------------------------------------
 
     /** Called before a body runs: notifies the listeners, and adds what they want to run afterwards. */
-    void enter(HeldLocks call, Deque<Runnable> exits) {
+    void enter(Scope call, Deque<Runnable> exits) {
         this.call = call;
         if (keep != null) {
             begun = Timer.systemNanoTime();
@@ -229,9 +232,9 @@ public final class LockContext {
      * @param newest whether the thread holds the locks of the call once, and has acquired no other since
      */
     void requireYieldable(boolean newest, boolean inTransaction) {
+        refuseIf(keep != null, "it is kept after the method, by keepFor or atLeastFor");
         refuseIf(!newest, "its thread must hold it once, as its newest lock, and the call must not be asynchronous");
         refuseIf(inTransaction, "a transaction is active, whose changes others would not see; yield after its end");
-        refuseIf(keep != null, "it is kept after the method, by keepFor or atLeastFor");
         refuseIf(waitTime().isZero(), "its waitTime is zero, so the call would not get it back");
         fencingToken(); // throws if it was lost
     }
