@@ -153,8 +153,11 @@ final class ProcessFaults {
         first.await(scene.patience(), Event.Kind.HELD, event -> event.lock().equals(scene.lock()));
         doomed.forEach(each -> queueNext(scene, each));
         queueNext(scene, last);
+        long queued = System.nanoTime();
         scene.pass(Faults.APART.multipliedBy(2));
+        doomed.forEach(ObservedWorker::beginKill); // together: a busy machine needs seconds for each
         doomed.forEach(ObservedWorker::kill);
+        scene.couldNotGrant(Duration.ofNanos(System.nanoTime() - queued)); // the first one has the lock
         scene.recoveryFromNow();
         first.tell(FaultWorker.AT_ONCE + " release " + scene.lock());
         scene.requireGrantWithin(Terms.DEAD_WAITERS_THAT_LISTENED);

@@ -56,7 +56,7 @@ final class Scene<D extends Deployment> {
     private boolean unboundedKeysPermitted;
     private int hanging;
     private long recoveryFrom;
-    private Duration away = Duration.ZERO;
+    private Duration notGranting = Duration.ZERO;
 
     /** What a thread was told to do with a lock, and may not have done yet. */
     private record Begun(ObservedWorker worker, String lock) {}
@@ -195,14 +195,17 @@ final class Scene<D extends Deployment> {
         }
     }
 
-    /** Redis was away for some of this time, for which a thread may have waited in addition. */
-    void wasAway(Duration time) {
-        away = away.plus(time);
+    /**
+     * For some of this time, Redis was away, or another was to have the lock. A thread may have waited for it in
+     * addition.
+     */
+    void couldNotGrant(Duration time) {
+        notGranting = notGranting.plus(time);
     }
 
     /** How long a thread may have waited for a lock. */
     Duration longestWait() {
-        return patience().plus(away);
+        return patience().plus(notGranting);
     }
 
     /** Counts as a violation if a process logs more than this until the load has ended. */

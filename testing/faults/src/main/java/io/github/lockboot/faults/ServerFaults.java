@@ -98,7 +98,7 @@ final class ServerFaults {
 
     private static void crashAgainAndAgain(Scene<Standalone> scene) {
         scene.requireLogAtMost(LOG);
-        scene.wasAway(LOOP);
+        scene.couldNotGrant(LOOP);
         long end = System.nanoTime() + LOOP.toNanos();
         while (System.nanoTime() - end < 0) {
             scene.redis().server().kill();

@@ -20,7 +20,7 @@ import java.util.function.Predicate;
 public class WorkerProcess implements AutoCloseable {
 
     private static final Duration READY_WITHIN = Duration.ofSeconds(120);
-    private static final long GONE_WITHIN_MILLIS = 10_000;
+    private static final long GONE_WITHIN_MILLIS = 60_000;
 
     /** Those that run: one that is frozen, or that connects, would outlive this process. */
     private static final Set<Process> RUNNING = ConcurrentHashMap.newKeySet();
@@ -133,9 +133,14 @@ public class WorkerProcess implements AutoCloseable {
         return process.isAlive();
     }
 
+    /** SIGKILL; does not wait until the process is gone. */
+    public void beginKill() {
+        process.destroyForcibly();
+    }
+
     /** SIGKILL; returns when the process is gone and what it said is read to the end. */
     public void kill() {
-        process.destroyForcibly();
+        beginKill();
         try {
             process.waitFor(GONE_WITHIN_MILLIS, TimeUnit.MILLISECONDS);
             RUNNING.remove(process);
