@@ -242,7 +242,7 @@ final class RedisTrace {
     }
 
     /** The clock of a script that granted the lock: its first grant has it as its fence; 0 if that is not known. */
-    private static long grantedAt(StoredLock before, StoredLock after, Shown run) {
+    private long grantedAt(StoredLock before, StoredLock after, Shown run) {
         Set<Long> known = new LinkedHashSet<>();
         before.holders().forEach(each -> known.add(fenceOf(before, each)));
         long seen = after.holders().stream()
@@ -250,7 +250,7 @@ final class RedisTrace {
                 .filter(fence -> !known.contains(fence) && fence >= run.begin && fence <= run.end())
                 .min()
                 .orElse(0);
-        long tokens = tokensOfTheFirst(before, after, run);
+        long tokens = tokensTakenBack(before, after, run);
         if (seen == 0 && tokens > 0 && after.fence() > before.fence()) {
             return after.fence()
                     - tokens
@@ -260,15 +260,28 @@ final class RedisTrace {
     }
 
     /**
-     * How many tokens the first in the queue had, if the script granted it the lock and took it back at once; else 0.
+     * How many tokens the caller had, if the script granted it the lock as a waiter and took it back at once; else 0.
      */
-    private static long tokensOfTheFirst(StoredLock before, StoredLock after, Shown run) {
-        if (before.queue().isEmpty() || before.holders().stream().allMatch(each -> each.until() > run.end() / 1_000)) {
-            return 0;
+    private long tokensTakenBack(StoredLock before, StoredLock after, Shown run) {
+        for (StoredLock.Waiter waiter : before.queue()) {
+            if (endedItself(waiter, run) && !has(after, waiter.id())) {
+                return !admits(before, waiter.kind(), run) ? 0 : waiter.kind() > 0 ? TOKENS_PER_PERMIT : 1;
+            }
+            if (has(after, waiter.id()) && !passed(after).contains(id(waiter.id()))) {
+                return 0;
+            }
         }
-        StoredLock.Waiter first = before.queue().get(0);
-        boolean ended = endedItself(first, run) && !has(after, first.id());
-        return !ended ? 0 : first.kind() > 0 ? TOKENS_PER_PERMIT : 1;
+        return 0;
+    }
+
+    /** Whether the holders whose leases are not over leave room for one of this kind. */
+    private static boolean admits(StoredLock lock, int kind, Shown run) {
+        List<StoredLock.Holder> holders = lock.holders().stream()
+                .filter(each -> each.until() > run.end() / 1_000)
+                .toList();
+        int most = holders.stream().mapToInt(StoredLock.Holder::kind).reduce(kind, Math::min);
+        return holders.stream().allMatch(each -> Integer.signum(each.kind()) == Integer.signum(kind))
+                && (kind < 0 || holders.size() < Math.max(1, most));
     }
 
     /**

@@ -129,6 +129,12 @@ class RedisTraceTests {
         assertThat(verdictOnRecorded("taken-back-at-once").rejected).isEmpty();
     }
 
+    /** Nothing has become free: it was passed over and fits. */
+    @Test
+    void aGrantToAWaiterThatWasPassedOverAndLeavesIsABehaviourOfTheModel() throws IOException {
+        assertThat(verdictOnRecorded("taken-back-after-passed-over").rejected).isEmpty();
+    }
+
     /** It is not granted the lock before, so the clock is that of the grant to the next. */
     @Test
     void aWaiterThatIsDroppedWhenItLeavesIsABehaviourOfTheModel() throws IOException {
