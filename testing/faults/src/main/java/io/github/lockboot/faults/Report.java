@@ -21,6 +21,10 @@ final class Report {
 
     private static final Path RESULTS = Path.of("results", "results.tsv");
     static final Path DOCUMENT = Path.of("..", "..", "docs", "evidence", "reliability.md");
+
+    /** Of before the results changed. */
+    private static final String COMMIT = Checkout.commit();
+
     private static final String HEAD = String.join(
             "\t",
             "fault",
@@ -85,7 +89,7 @@ final class Report {
     }
 
     static String setting() {
-        return "Newest rows: " + LocalDate.now(ZoneOffset.UTC) + ", commit " + Checkout.commit() + ". Redis "
+        return "Newest rows: " + LocalDate.now(ZoneOffset.UTC) + ", commit " + COMMIT + ". Redis "
                 + RedisBinary.find().version() + ", Java "
                 + Runtime.version().feature() + ", "
                 + Runtime.getRuntime().availableProcessors() + " cores, lease "
