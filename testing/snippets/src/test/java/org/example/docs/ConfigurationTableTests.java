@@ -22,6 +22,7 @@ import static org.assertj.core.api.Assertions.tuple;
 class ConfigurationTableTests {
 
     private static final Path WHOLE = Page.ROOT.resolve("docs/properties.md");
+    private static final Path WHOLE_IN_CHINESE = Page.ROOT.resolve("docs/properties.zh-CN.md");
     private static final Path MAIN = Page.ROOT.resolve("README.md");
     private static final Path MAIN_IN_CHINESE = Page.ROOT.resolve("README.zh-CN.md");
     private static final String NO_DEFAULT = "–";
@@ -72,10 +73,15 @@ class ConfigurationTableTests {
     }
 
     @Test
-    void theChineseTableHasTheSameOnes() throws IOException {
-        assertThat(rows(MAIN_IN_CHINESE))
+    void theChineseTablesHaveTheSameOnes() throws IOException {
+        assertThatOneHasThoseOfTheOther(WHOLE_IN_CHINESE, WHOLE);
+        assertThatOneHasThoseOfTheOther(MAIN_IN_CHINESE, MAIN);
+    }
+
+    private static void assertThatOneHasThoseOfTheOther(Path one, Path other) throws IOException {
+        assertThat(rows(one))
                 .extracting(Row::property, Row::defaultValue)
-                .isEqualTo(rows(MAIN).stream()
+                .isEqualTo(rows(other).stream()
                         .map(row -> tuple(row.property, row.defaultValue))
                         .toList());
     }
