@@ -82,9 +82,7 @@ public final class CommitCheck
     /** No post-processor sees a singleton that the application registers. */
     @Override
     public void afterSingletonsInstantiated() {
-        for (Managers each : all) {
-            each.checkThoseMade();
-        }
+        all.forEach(Managers::checkThoseMade);
     }
 
     /** A context also publishes its events to its ancestors. A context with a check of its own needs nothing here. */

@@ -27,6 +27,7 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.core.PriorityOrdered;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Fails the start of an application with one list of all that is wrong with its {@link DistributedLock} methods, those
@@ -52,7 +53,8 @@ public final class DistributedLockValidator
     /**
      * @param advisor finds and parses the annotations
      * @param beanFactory has the beans to check
-     * @param overrides what {@code lock.locks} sets, by {@link LockOptions#group()}; called when all singletons exist
+     * @param overrides what {@code lock.locks} sets, by {@link LockOptions#group()}; called once, when all singletons
+     *     exist
      */
     public DistributedLockValidator(
             DistributedLockAdvisor advisor,
@@ -61,7 +63,7 @@ public final class DistributedLockValidator
         this.advisor = advisor;
         this.beanFactory = beanFactory;
         this.beans = new LockedBeans(advisor, beanFactory);
-        this.overrides = overrides;
+        this.overrides = SingletonSupplier.of(overrides);
     }
 
     /** {@return whether there are locked methods; known when all singletons exist} */
@@ -87,14 +89,14 @@ public final class DistributedLockValidator
      */
     @Override
     public void afterSingletonsInstantiated() {
-        Map<String, LockOptions> overridden = overrides.get();
+        Set<String> overridden = overrides.get().keySet();
         List<Finding> findings = new ArrayList<>();
         Set<Class<?>> seen = new HashSet<>();
         for (String beanName : beanFactory.getBeanDefinitionNames()) {
             Class<?> type = beans.typeOf(beanName);
             Set<Method> methods = type == null ? Set.of() : beans.methodsOf(type);
             if (type != null && !methods.isEmpty() && !beans.isReplaced(beanName, type)) {
-                check(beanName, type, methods, seen.add(type), overridden, findings);
+                check(beanName, type, methods, seen.add(type), findings);
             }
         }
         InvalidLockDefinitionException.throwIfAny(findings);
@@ -103,15 +105,11 @@ public final class DistributedLockValidator
             advisor.getAdvice().template();
             nameless.warn();
         }
-        for (String group : overridden.keySet()) {
-            if (!groups.contains(group)) {
-                logUnused(group, groups);
-            }
-        }
+        overridden.stream().filter(group -> !groups.contains(group)).forEach(this::logUnused);
     }
 
     /** Code may use the group, which is not known before it runs. */
-    private static void logUnused(String group, Set<String> groups) {
+    private void logUnused(String group) {
         String unused = "lock.locks.[" + group + "] matches no @DistributedLock here";
         groups.stream()
                 .filter(used -> lettersOf(used).equals(lettersOf(group)) || used.endsWith("." + group))
@@ -126,25 +124,16 @@ public final class DistributedLockValidator
         return text.toLowerCase(Locale.ROOT).replaceAll("[^\\p{L}\\p{N}]", "");
     }
 
-    private void check(
-            String beanName,
-            Class<?> type,
-            Set<Method> methods,
-            boolean first,
-            Map<String, LockOptions> overridden,
-            List<Finding> findings) {
+    private void check(String beanName, Class<?> type, Set<Method> methods, boolean first, List<Finding> findings) {
         Object bean = beanFactory.getSingleton(beanName);
+        boolean interfaceProxy = bean != null && Proxy.isProxyClass(bean.getClass());
         for (Method method : methods) {
             LockedMethod locked = new LockedMethod(method, type, findings);
             if (first || bean != null) {
-                ProxyReach.check(
-                        locked,
-                        beanName,
-                        beanFactory.getMergedBeanDefinition(beanName),
-                        bean != null && Proxy.isProxyClass(bean.getClass()));
+                ProxyReach.check(locked, beanName, beanFactory.getMergedBeanDefinition(beanName), interfaceProxy);
             }
             if (first) {
-                checkDefinitions(locked, overridden);
+                checkDefinitions(locked);
             }
         }
         beans.checkCircle(beanName, type, findings);
@@ -157,7 +146,7 @@ public final class DistributedLockValidator
         }
     }
 
-    private void checkDefinitions(LockedMethod locked, Map<String, LockOptions> overridden) {
+    private void checkDefinitions(LockedMethod locked) {
         MethodLocks locks;
         try {
             locks = advisor.getAdvice().locksOf(locked.method(), locked.targetClass());
@@ -169,14 +158,14 @@ public final class DistributedLockValidator
         for (LockDefinition definition : locks.definitions()) {
             groups.add(Objects.requireNonNull(definition.options().group()));
             if (definition.isOfDefaultRegistry()) {
-                checkInRegistry(locked, definition, overridden);
+                checkInRegistry(locked, definition);
             }
         }
     }
 
-    private void checkInRegistry(LockedMethod locked, LockDefinition definition, Map<String, LockOptions> overridden) {
+    private void checkInRegistry(LockedMethod locked, LockDefinition definition) {
         LockOptions asked = definition.options();
-        LockOptions first = overridden.getOrDefault(asked.group(), LockOptions.defaults());
+        LockOptions first = overrides.get().getOrDefault(asked.group(), LockOptions.defaults());
         Duration wait = first.waitTime();
         if (definition.isOfJob() && (first.permits() != null || wait != null && !wait.isZero())) {
             locked.add(

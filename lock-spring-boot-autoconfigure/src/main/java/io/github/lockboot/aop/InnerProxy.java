@@ -11,11 +11,11 @@ import org.springframework.aop.PointcutAdvisor;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.SpringProxy;
 import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
-import org.springframework.aop.target.SingletonTargetSource;
 import org.springframework.core.ReactiveAdapter;
 import reactor.core.publisher.Flux;
 import reactor.util.context.ContextView;
@@ -67,8 +67,7 @@ final class InnerProxy implements MethodInterceptor {
 
     /** Whether an inner proxy runs the method on another thread, and acquires the locks there. */
     static boolean changesThread(MethodInvocation invocation) {
-        return invocation.getThis() instanceof Advised
-                && advisorsIn(invocation).anyMatch(InnerProxy::isOfLocks)
+        return advisorsIn(invocation).anyMatch(InnerProxy::isOfLocks)
                 && advisorsIn(invocation)
                         .takeWhile(each -> !isOfLocks(each))
                         .anyMatch(each -> isAsync(each, invocation));
@@ -109,7 +108,7 @@ final class InnerProxy implements MethodInterceptor {
     }
 
     private static Stream<Advised> proxiesIn(MethodInvocation invocation) {
-        return Stream.iterate(invocation.getThis(), Advised.class::isInstance, InnerProxy::targetOf)
+        return Stream.iterate(invocation.getThis(), Advised.class::isInstance, AopProxyUtils::getSingletonTarget)
                 .map(Advised.class::cast);
     }
 
@@ -118,16 +117,10 @@ final class InnerProxy implements MethodInterceptor {
         @Nullable Object target = invocation.getThis();
         while (target instanceof Advised inner
                 && Stream.of(inner.getAdvisors()).anyMatch(InnerProxy::isOfLocks)
-                && targetOf(target) != null) {
-            target = targetOf(target);
+                && AopProxyUtils.getSingletonTarget(inner) != null) {
+            target = AopProxyUtils.getSingletonTarget(inner);
         }
         return target;
-    }
-
-    private static @Nullable Object targetOf(@Nullable Object proxy) {
-        return proxy instanceof Advised inner && inner.getTargetSource() instanceof SingletonTargetSource single
-                ? single.getTarget()
-                : null;
     }
 
     /** The advice that acquires the locks. */

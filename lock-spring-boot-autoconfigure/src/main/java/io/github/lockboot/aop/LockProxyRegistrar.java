@@ -4,7 +4,6 @@ import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.RootBeanDefinition;
-import org.springframework.context.EnvironmentAware;
 import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotationMetadata;
@@ -14,12 +13,12 @@ import org.springframework.core.type.AnnotationMetadata;
  * have no effect. As everywhere in Spring Boot, proxies extend the class unless
  * {@code spring.aop.proxy-target-class=false}. The application may have another creator, too.
  */
-public final class LockProxyRegistrar implements ImportBeanDefinitionRegistrar, EnvironmentAware {
+public final class LockProxyRegistrar implements ImportBeanDefinitionRegistrar {
 
-    private boolean proxyTargetClass = true;
+    private final boolean proxyTargetClass;
 
-    @Override
-    public void setEnvironment(Environment environment) {
+    /** @param environment has the property */
+    LockProxyRegistrar(Environment environment) {
         proxyTargetClass = environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true);
     }
 

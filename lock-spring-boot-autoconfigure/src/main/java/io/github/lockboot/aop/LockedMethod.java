@@ -137,7 +137,7 @@ record LockedMethod(Method method, Class<?> targetClass, List<Finding> findings)
         }
     }
 
-    private static boolean isPresent(String type) {
+    static boolean isPresent(String type) {
         return ClassUtils.isPresent(type, LockedMethod.class.getClassLoader());
     }
 

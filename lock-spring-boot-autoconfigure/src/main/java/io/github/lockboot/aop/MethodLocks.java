@@ -30,14 +30,12 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
-import org.springframework.util.ClassUtils;
 
 /** The locks of a method, parsed once. Acquires the locks of a call, runs the method and releases them. */
 class MethodLocks {
 
-    private static final boolean TRANSACTIONS_PRESENT = ClassUtils.isPresent(
-            "org.springframework.transaction.support.TransactionSynchronizationManager",
-            MethodLocks.class.getClassLoader());
+    private static final boolean TRANSACTIONS_PRESENT =
+            LockedMethod.isPresent("org.springframework.transaction.support.TransactionSynchronizationManager");
 
     private static final Log log = Logs.of(MethodLocks.class);
 
@@ -60,18 +58,17 @@ class MethodLocks {
             List<DistributedLock> annotations,
             ConfigurableBeanFactory beanFactory,
             Supplier<LockTemplate> template) {
-        KeyVariables names = new KeyVariables(
+        this.method = method;
+        this.variables = new KeyVariables(
                 method.method(),
                 LockAnnotations.carrier(method.method(), method.targetClass()),
                 method.targetClass(),
                 method.toString(),
                 beanFactory);
-        this.method = method;
-        this.variables = names;
         method.checkResult();
         // If two definitions give the same lock, the first applies, so a lock that is kept comes first.
         this.definitions = annotations.stream()
-                .map(annotation -> new LockDefinition(annotation, method, names, beanFactory, template))
+                .map(annotation -> new LockDefinition(annotation, method, variables, beanFactory, template))
                 .sorted(Comparator.comparing(definition -> definition.keep() == null))
                 .toList();
         this.tokenParameter = method.tokenParameter(annotations);
