@@ -258,7 +258,8 @@ public final class KeyExpression {
     public List<String> evaluateElements(EvaluationContext call) {
         Object value = valueIn(call);
         if (!(value instanceof Collection || ObjectUtils.isArray(value))) {
-            throw refusal(value == null ? "gives null" : "gives a " + typeOf(value), MANY);
+            throw refusal(
+                    value == null ? "gives null" : "gives a " + value.getClass().getTypeName(), MANY);
         }
         Object[] elements = value instanceof Collection<?> some ? some.toArray() : ObjectUtils.toObjectArray(value);
         if (elements.length == 0) {
@@ -300,16 +301,12 @@ public final class KeyExpression {
             throw refusal(subject + "null", "pass a value, or use an expression that is never null");
         }
         if (!KeyTypes.isKey(value.getClass())) {
-            throw refusal(subject + "a " + typeOf(value), KeyTypes.instead(value.getClass()));
+            throw refusal(subject + "a " + value.getClass().getTypeName(), KeyTypes.instead(value.getClass()));
         }
         if (value instanceof Enum<?> constant) {
             return constant.name();
         }
         return value instanceof Number number ? textOfNumber(number, subject) : value.toString();
-    }
-
-    private static String typeOf(Object value) {
-        return value.getClass().getTypeName();
     }
 
     /** The same for equal decimals of different scales, and for both zeros. */

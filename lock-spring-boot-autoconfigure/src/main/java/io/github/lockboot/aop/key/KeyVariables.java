@@ -154,13 +154,9 @@ public final class KeyVariables {
 
     private void checkPropertyOfRoot(String name, BiConsumer<String, String> findings) {
         if (!PROPERTIES_OF_ROOT.contains(name)) {
-            String known = indexes.containsKey(name) ? "#" + name : PROPERTIES_OF_CACHES.get(name);
-            findings.accept(
-                    "names " + name + ", which is not a property of #root",
-                    "write "
-                            + (known != null
-                                    ? known
-                                    : "#root.method, #root.target or #root.args, or '" + name + "' for text"));
+            String other = "#root.method, #root.target or #root.args, or '" + name + "' for text";
+            String instead = indexes.containsKey(name) ? "#" + name : PROPERTIES_OF_CACHES.getOrDefault(name, other);
+            findings.accept("names " + name + ", which is not a property of #root", "write " + instead);
         }
     }
 
