@@ -112,7 +112,7 @@ record LockProperties(
                 keyPrefix,
                 "must have neither white space nor control characters: remove them");
         require(maxHolders >= 1, "lock.max-holders", maxHolders, "must be at least 1: raise it");
-        ofAllGroups(ttl, waitTime, renew, maxHold, release, maxWaiting);
+        new Group(ttl, waitTime, renew, maxHold, null, release, null, maxWaiting).options("lock");
         for (Map.Entry<String, Group> each : locks.entrySet()) {
             String property = propertyOf(each.getKey());
             LockOptions options = each.getValue().options(property);
@@ -187,10 +187,13 @@ record LockProperties(
             @Nullable Duration linger,
             @Nullable Integer maxWaiting) {
 
-        private static final List<String> NAMES =
+        static final List<String> NAMES =
                 List.of("ttl", "wait-time", "renew", "max-hold", "permits", "release", "linger", "max-waiting");
 
-        /** @param prefix of the properties with these settings */
+        /**
+         * @param prefix of the properties with these settings
+         * @throws InvalidConfigurationPropertyValueException if one is out of range
+         */
         private LockOptions options(String prefix) {
             @Nullable Object[] values = {ttl, waitTime, renew, maxHold, permits, release, linger, maxWaiting};
             LockOptions options = LockOptions.defaults();
@@ -305,16 +308,6 @@ record LockProperties(
 
     /** The defaults of a registry. */
     LockOptions options() {
-        return ofAllGroups(ttl, waitTime, renew, maxHold, release, maxWaiting);
-    }
-
-    private static LockOptions ofAllGroups(
-            Duration ttl,
-            Duration waitTime,
-            Boolean renew,
-            @Nullable Duration maxHold,
-            Release release,
-            @Nullable Integer maxWaiting) {
         return new Group(ttl, waitTime, renew, maxHold, null, release, null, maxWaiting).options("lock");
     }
 

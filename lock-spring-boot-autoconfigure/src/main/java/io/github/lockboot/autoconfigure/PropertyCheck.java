@@ -26,10 +26,6 @@ import org.springframework.core.env.Environment;
 /** Rejects properties that are out of range, would have no effect or would mean another thing, and says what to do. */
 final class PropertyCheck {
 
-    /** Lower case and without separators, because environment variables have neither case nor dashes. */
-    private static final Set<String> ATTRIBUTES =
-            Set.of("ttl", "waittime", "renew", "maxhold", "permits", "release", "linger", "maxwaiting");
-
     private static final Set<String> TIMES_OF_A_GROUP = Set.of("ttl", "wait-time", "max-hold", "linger");
 
     private static final List<String> TIMES = List.of(
@@ -118,7 +114,7 @@ final class PropertyCheck {
                 .toList();
         int last = words.size() - 1;
         String attribute = lettersOf(String.join("", words.subList(1, last + 1)));
-        if (!ATTRIBUTES.contains(attribute)) {
+        if (LockProperties.Group.NAMES.stream().map(PropertyCheck::lettersOf).noneMatch(attribute::equals)) {
             String property = "lock.locks." + String.join(".", words);
             String reason = last == 0
                     ? "needs an attribute, such as " + property + ".ttl"
@@ -135,6 +131,7 @@ final class PropertyCheck {
                         time -> rejectWithoutUnit(LockProperties.propertyOf(words.get(0)) + "." + time, source, value));
     }
 
+    /** In lower case and without separators, because environment variables have neither case nor dashes. */
     private static String lettersOf(String words) {
         return words.replaceAll("[-_]", "").toLowerCase(Locale.ROOT);
     }
