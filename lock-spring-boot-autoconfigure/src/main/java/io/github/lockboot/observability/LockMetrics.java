@@ -41,11 +41,8 @@ public final class LockMetrics implements LockRuntime.Listener, ScheduledLock.Li
     }
 
     private Meters of(LockUse use) {
-        return meters.computeIfAbsent(new Kind(groupOf(use), modeOf(use)), Meters::new);
-    }
-
-    private static String modeOf(LockUse use) {
-        return use.permits() != null ? "limited" : text(use.mode());
+        String mode = use.permits() != null ? "limited" : text(use.mode());
+        return meters.computeIfAbsent(new Kind(groupOf(use), mode), Meters::new);
     }
 
     static String groupOf(LockUse use) {
@@ -142,13 +139,9 @@ public final class LockMetrics implements LockRuntime.Listener, ScheduledLock.Li
         Meters(Kind kind) {
             this.kind = Tags.of("group", kind.group, "mode", kind.mode);
             for (Outcome outcome : EnumSet.complementOf(EnumSet.of(Outcome.RELEASED, Outcome.LOST))) {
-                waits.put(
-                        outcome,
-                        timer(
-                                "lock.wait",
-                                "Time from the request for a lock to its outcome",
-                                "outcome",
-                                text(outcome)));
+                Timer wait =
+                        timer("lock.wait", "Time from the request for a lock to its outcome", "outcome", text(outcome));
+                waits.put(outcome, wait);
             }
             hold = timer("lock.hold", "Time that a lock was held, including its release");
             for (Origin origin : Origin.values()) {

@@ -146,9 +146,17 @@ class LocksEndpoint implements LockRuntime.Listener, ScheduledLock.Listener {
         });
         List<Held> held = steps.stream()
                 .filter(Step::held)
-                .map(step -> held(
-                        step,
+                .map(step -> new Held(
                         registries.get(step.use.registry()),
+                        step.use.group(),
+                        LockStateEndpoint.shown(step.use.name(), namesShown),
+                        step.use.mode(),
+                        step.use.permits(),
+                        threadOf(step.use),
+                        step.since,
+                        step.use.holderId(),
+                        step.use.fencingToken(),
+                        step.use.remainingLease(),
                         queues.getOrDefault(List.of(step.use.registry(), step.use.name()), 0L)))
                 .toList();
         return new Locks(held, waiting, leaders(), List.copyOf(jobs.values()), sessions());
@@ -180,22 +188,6 @@ class LocksEndpoint implements LockRuntime.Listener, ScheduledLock.Listener {
                     token.isPresent() ? token.getAsLong() : null));
         }
         return leaders;
-    }
-
-    private Held held(Step step, @Nullable String registry, long queue) {
-        LockUse use = step.use;
-        return new Held(
-                registry,
-                use.group(),
-                LockStateEndpoint.shown(use.name(), namesShown),
-                use.mode(),
-                use.permits(),
-                threadOf(use),
-                step.since,
-                use.holderId(),
-                use.fencingToken(),
-                use.remainingLease(),
-                queue);
     }
 
     private static @Nullable String threadOf(LockUse use) {
