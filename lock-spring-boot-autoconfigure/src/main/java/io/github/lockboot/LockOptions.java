@@ -32,11 +32,7 @@ public final class LockOptions {
 
     private LockOptions with(String option, @Nullable Object value) {
         Map<String, Object> changed = new TreeMap<>(set);
-        if (value == null) {
-            changed.remove(option);
-        } else {
-            changed.put(option, value);
-        }
+        changed.compute(option, (same, before) -> value); // null removes it
         return new LockOptions(changed);
     }
 

@@ -45,17 +45,13 @@ public final class MultiLock implements Lock {
 
     // --- acquisition ------------------------------------------------------------------------------------------
 
-    private HeldLocks wanted() {
-        return new HeldLocks(
-                locks.stream().map(lock -> new LockContext(lock, null, null)).toList());
-    }
-
     /** Returns null if the thread has all locks. */
     private @Nullable LockNotAcquiredException acquire(Acquirer acquirer, boolean interruptible)
             throws InterruptedException {
-        HeldLocks locks = wanted();
-        locks.acquire(acquirer, interruptible);
-        return locks.refusal();
+        HeldLocks wanted = new HeldLocks(
+                locks.stream().map(lock -> new LockContext(lock, null, null)).toList());
+        wanted.acquire(acquirer, interruptible);
+        return wanted.refusal();
     }
 
     private @Nullable LockNotAcquiredException acquireUninterruptibly(Acquirer acquirer) {
