@@ -1,4 +1,4 @@
-/** Listeners that report locks: metrics, observations, application events and the logging context. */
+/** Listeners that report locks: metrics, observations and the logging context. */
 @NullMarked
 package io.github.lockboot.observability;
 
