@@ -52,6 +52,7 @@ public final class MemoryLockRegistry extends EngineRegistry implements AutoClos
      * @param overrides options that take precedence over those of a lock, by {@link LockOptions#group()}
      * @param maxHolders the maximum number of holders of one lock at a time, permits or registries that read, at least
      *     1; 200 by default
+     * @throws IllegalArgumentException if that number is less than 1
      */
     public MemoryLockRegistry(LockOptions defaults, Map<String, LockOptions> overrides, int maxHolders) {
         this(new MemoryStore(Timer.system("lock-memory-timer"), maxHolders), defaults, overrides, maxHolders);

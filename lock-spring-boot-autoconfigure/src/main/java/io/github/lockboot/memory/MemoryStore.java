@@ -63,6 +63,9 @@ final class MemoryStore implements LockStore {
     private long newestToken;
 
     MemoryStore(Timer timer, int maxHolders) {
+        if (maxHolders < 1) {
+            throw new IllegalArgumentException("maxHolders must be positive, but is " + maxHolders);
+        }
         this.timer = timer;
         this.maxHolders = maxHolders;
         this.workers = Threads.workers(Threads.daemons("lock-memory"));

@@ -27,6 +27,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /** What only the registry in memory can do. */
 class MemoryLockRegistryTests {
@@ -47,6 +48,13 @@ class MemoryLockRegistryTests {
         Actor.await("it waits", actor::isWaiting);
         assertThat(waiting).isNotDone();
         return waiting;
+    }
+
+    @Test
+    void aNumberOfHoldersThatAdmitsNobodyIsRefused() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new MemoryLockRegistry(BRIEF, Map.of(), 0))
+                .withMessage("maxHolders must be positive, but is 0");
     }
 
     @Test
