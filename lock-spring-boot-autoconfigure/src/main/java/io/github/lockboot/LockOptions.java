@@ -32,7 +32,11 @@ public final class LockOptions {
 
     private LockOptions with(String option, @Nullable Object value) {
         Map<String, Object> changed = new TreeMap<>(set);
-        changed.compute(option, (same, before) -> value); // null removes it
+        if (value == null) {
+            changed.remove(option);
+        } else {
+            changed.put(option, value);
+        }
         return new LockOptions(changed);
     }
 

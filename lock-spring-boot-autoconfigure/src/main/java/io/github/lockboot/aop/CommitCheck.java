@@ -82,7 +82,9 @@ public final class CommitCheck
     /** No post-processor sees a singleton that the application registers. */
     @Override
     public void afterSingletonsInstantiated() {
-        all.forEach(Managers::checkThoseMade);
+        for (Managers each : all) {
+            each.checkThoseMade();
+        }
     }
 
     /** A context also publishes its events to its ancestors. A context with a check of its own needs nothing here. */

@@ -105,7 +105,11 @@ public final class DistributedLockValidator
             advisor.getAdvice().template();
             nameless.warn();
         }
-        overridden.stream().filter(group -> !groups.contains(group)).forEach(this::logUnused);
+        for (String group : overridden) {
+            if (!groups.contains(group)) {
+                logUnused(group);
+            }
+        }
     }
 
     /** Code may use the group, which is not known before it runs. */

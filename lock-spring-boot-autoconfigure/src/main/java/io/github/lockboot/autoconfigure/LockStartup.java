@@ -59,10 +59,14 @@ class LockStartup {
 
     /** Code that gets a registry from the context is not known before it runs. */
     private boolean isAnyLockInjected() {
-        return Stream.of(LockRegistry.class, LockTemplate.class)
-                .map(type -> BeanFactoryUtils.beanNamesForTypeIncludingAncestors(context, type, false, false))
-                .flatMap(Stream::of)
-                .anyMatch(name -> context.getBeanFactory().getDependentBeans(name).length > 0);
+        for (Class<?> type : List.of(LockRegistry.class, LockTemplate.class)) {
+            for (String name : BeanFactoryUtils.beanNamesForTypeIncludingAncestors(context, type, false, false)) {
+                if (context.getBeanFactory().getDependentBeans(name).length > 0) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     void run() {
