@@ -67,7 +67,8 @@ final class InnerProxy implements MethodInterceptor {
 
     /** Whether an inner proxy runs the method on another thread, and acquires the locks there. */
     static boolean changesThread(MethodInvocation invocation) {
-        return advisorsIn(invocation).anyMatch(InnerProxy::isOfLocks)
+        return invocation.getThis() instanceof Advised
+                && advisorsIn(invocation).anyMatch(InnerProxy::isOfLocks)
                 && advisorsIn(invocation)
                         .takeWhile(each -> !isOfLocks(each))
                         .anyMatch(each -> isAsync(each, invocation));
