@@ -96,12 +96,15 @@ final class Chromium implements AutoCloseable {
                 Map.of("width", width, "height", height, "deviceScaleFactor", 1, "mobile", width < 500));
     }
 
+    /** Clicks on it once it can be clicked: a button is disabled for a moment whenever the page has no connection. */
     void click(String css) {
+        Await.until(css + " is enabled", () -> find(css + ":disabled").isEmpty());
         driver.findElement(By.cssSelector(css)).click();
     }
 
+    /** Empty if there is no such element now. */
     String text(String css) {
-        return script("return document.querySelector(arguments[0]).innerText", css)
+        return script("return document.querySelector(arguments[0])?.innerText ?? ''", css)
                 .toString();
     }
 

@@ -58,7 +58,7 @@ class PageTests extends OnTwoInstances {
         SampleLoads.awaitEnd(one);
         one.put("/accounts/demo?balance=1000");
         Await.until("all is well", () -> running(page) == 0 && seconds(page, "#hand-made-stuck") == 0);
-        page.click("[data-scenario='payments'] [data-load]");
+        page.click(button("payments"));
         long end = System.nanoTime() + Duration.ofSeconds(15).toNanos();
         boolean seen = false;
         while (!seen && System.nanoTime() < end) {
@@ -71,15 +71,20 @@ class PageTests extends OnTwoInstances {
     void loadsStartedOnThePageShowTheNumbersThatAreInRedis() throws Exception {
         try (Chromium page = Chromium.start("en", false)) {
             page.open(one.url(), 1280, 900);
-            SampleLoads.ALL.forEach(load -> page.click("[data-scenario='" + load + "'] [data-load]"));
-            Await.until("all loads run", () -> running(page) == SampleLoads.ALL.size());
+            for (String load : SampleLoads.ALL) {
+                page.script("document.querySelector(arguments[0]).dataset.loadSeconds = 30", button(load));
+                page.click(button(load));
+                Await.until(load + " runs", () -> isThere(page, button(load) + "[data-running='true']"));
+                if (load.equals("partner")) {
+                    Await.until(
+                            "permits are held",
+                            () -> page.text("[data-lock='partner'] .holder").contains("of 5 permits"));
+                }
+            }
             Await.until(
                     "a lock is held", () -> !page.find("#locks .holder .chip").isEmpty());
-            Await.until(
-                    "permits are held",
-                    () -> page.text("[data-lock='partner'] .holder").contains("of 5 permits"));
             page.script("document.querySelector('[data-scenario=transfers] [data-mode]').value = 'all-of'");
-            List.of("transfers", "handover").forEach(load -> page.click("[data-scenario='" + load + "'] [data-load]"));
+            List.of("transfers", "handover").forEach(load -> page.click(button(load)));
             Await.until("a ticket is sold", () -> !page.text("#tickets-sold").matches("0|–"));
             page.pictureOfAll("sample-light", 1280);
             Await.until("all loads are over", () -> running(page) == 0);
@@ -111,8 +116,8 @@ class PageTests extends OnTwoInstances {
     void aPausedHolderIsSeenToLoseTheLockAndToBeRefused() throws Exception {
         try (Chromium page = Chromium.start("en", true)) {
             page.open(two.url(), 1280, 900);
-            page.click("[data-scenario='fencing'] [data-load]");
-            SampleLoads.ALL.forEach(load -> page.click("[data-scenario='" + load + "'] [data-load]"));
+            page.click(button("fencing"));
+            SampleLoads.ALL.forEach(load -> page.click(button(load)));
             for (String kind : List.of("held", "lost", "granted", "written", "refused")) {
                 awaitEvent(page, kind);
             }
@@ -128,7 +133,7 @@ class PageTests extends OnTwoInstances {
     void transfersBothWaysAreSeenToBlockEachOtherUnlessTheyTakeBothLocksAtOnce() {
         try (Chromium page = Chromium.start("zh-CN", false)) {
             page.open(one.url(), 1280, 900);
-            page.click("[data-scenario='transfers'] [data-load]");
+            page.click(button("transfers"));
             awaitEvent(page, "both-orders");
             awaitEvent(page, "given-up");
             assertThat(page.text("#events [data-kind='both-orders']")).contains("相反的顺序", "transfer:");
@@ -138,7 +143,7 @@ class PageTests extends OnTwoInstances {
                     () -> page.text("[data-path='transfers.givenUp']").matches("[12]"));
             Await.until("the transfers are over", () -> running(page) == 0);
             page.script("document.querySelector('[data-scenario=transfers] [data-mode]').value = 'all-of'");
-            page.click("[data-scenario='transfers'] [data-load]");
+            page.click(button("transfers"));
             Await.until(
                     "both are made",
                     () -> page.text("[data-path='transfers.made']").equals("2")
@@ -154,7 +159,7 @@ class PageTests extends OnTwoInstances {
         try (Chromium page = Chromium.start("en", false)) {
             strings().delete("sample:events"); // another test may have run the job
             page.open(one.url(), 1280, 900);
-            page.click("[data-scenario='handover'] [data-load]");
+            page.click(button("handover"));
             awaitEvent(page, "take-over-refused");
             String token = page.text("#job-token");
             assertThat(page.text("#job-text")).contains(token, "long-job");
@@ -264,7 +269,7 @@ class PageTests extends OnTwoInstances {
     void atAWidthOf390NothingSticksOutAndLoadsCanBeStarted() throws Exception {
         try (Chromium page = Chromium.start("zh-CN", false)) {
             page.open(one.url(), 390, 844);
-            page.click("[data-scenario='tickets'] [data-load]");
+            page.click(button("tickets"));
             Await.until("the load runs", () -> running(page) == 1);
             Await.until("a ticket is sold", () -> !page.text("#tickets-sold").matches("0|–"));
             assertThat(page.script("return document.documentElement.scrollWidth"))
@@ -275,7 +280,7 @@ class PageTests extends OnTwoInstances {
                     .as("elements that stick out")
                     .isEqualTo(List.of());
             page.resize(390, 844);
-            page.click("[data-scenario='tickets'] [data-load]");
+            page.click(button("tickets"));
             Await.until("the load is stopped", () -> running(page) == 0);
             assertThat(page.errors()).isEmpty();
         }
@@ -303,6 +308,10 @@ class PageTests extends OnTwoInstances {
 
     private static String figure(Chromium page, String mode, String figure) {
         return page.text("[data-mode='" + mode + "'] [data-figure='" + figure + "']");
+    }
+
+    private static String button(String load) {
+        return "[data-scenario='" + load + "'] [data-load]";
     }
 
     private static boolean isThere(Chromium page, String css) {
