@@ -9,6 +9,7 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
@@ -19,6 +20,7 @@ import io.github.lockboot.LockContext;
 import io.github.lockboot.LockOptions;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.engine.LockRequest.Terms;
+import io.github.lockboot.engine.LockRequest.Transfer;
 import io.github.lockboot.engine.ThrowingClient.Plan;
 import io.github.lockboot.engine.ThrowingClient.Seam;
 import org.jspecify.annotations.Nullable;
@@ -104,6 +106,12 @@ class ThrownAnywhereTests {
     void nobodyIsForgottenOfThoseWhoTakeSeveralLocksTogether(
             Seam seam, Supplier<Throwable> error, boolean acknowledging) {
         failuresOf(seam, error, plan -> new World(plan, false, acknowledging).several());
+    }
+
+    @ParameterizedTest
+    @MethodSource("seamsAndErrors")
+    void nobodyIsForgottenWhereALockIsHandedOver(Seam seam, Supplier<Throwable> error, boolean acknowledging) {
+        failuresOf(seam, error, plan -> new World(plan, false, acknowledging).handedOver());
     }
 
     /**
@@ -240,6 +248,56 @@ class ThrownAnywhereTests {
             allIsOver();
         }
 
+        void handedOver() {
+            at(0, () -> handOver(throwing, other, "n"));
+            at(10, () -> ask(other, "stranger", "n", TERMS, 30 * SECOND, SECOND, 0));
+            at(20, () -> ask(throwing, "beside", "n", TERMS, 20 * SECOND, SECOND, 0));
+            at(30, () -> handOver(other, throwing, "m"));
+            at(12_000, () -> handOver(throwing, throwing, "f"));
+            runUntil(ALL_OVER);
+            if (!plan.hasThrown()) {
+                for (String name : List.of("n", "m", "f")) {
+                    assertThat(asked.get("who takes over " + name)).isCompletedWithValueMatching(each -> true);
+                }
+            }
+            allIsOver();
+        }
+
+        private void handOver(ThrowingClient giver, ThrowingClient taker, String name) {
+            take(giver, "who hands over " + name, () -> giver.engine.acquireAsync(request(name, TERMS, 0)), lease -> {
+                time.after(SECOND, () -> {
+                    Hold hold = Hold.of(lease);
+                    Transfer transfer = new Transfer(
+                            name,
+                            LockKind.EXCLUSIVE,
+                            Transfer.idOf(LockKind.EXCLUSIVE, hold.id().text),
+                            hold.id().grantNumber,
+                            lease.fencingToken());
+                    try {
+                        Objects.requireNonNull(giver.engine.name(LockKind.EXCLUSIVE, name))
+                                .release(hold, transfer)
+                                .whenComplete((release, failure) -> {
+                                    if (release == Hold.Release.RELEASED) {
+                                        time.after(SECOND, () -> takeOver(taker, transfer));
+                                    } else {
+                                        close(lease, 0);
+                                    }
+                                });
+                    } catch (Throwable thrown) { // the caller got it
+                        close(lease, 0);
+                    }
+                });
+            });
+        }
+
+        private void takeOver(ThrowingClient taker, Transfer transfer) {
+            take(
+                    taker,
+                    "who takes over " + transfer.name(),
+                    () -> taker.engine.takeOver(request(transfer.name(), TERMS, 10 * SECOND), transfer),
+                    lease -> time.after(2 * SECOND, () -> close(lease, 0)));
+        }
+
         private void askForAll(ThrowingClient client, String who, long hold) {
             List<LockContext> wanted = Stream.of("f", "m", "n")
                     .map(name -> {
@@ -276,10 +334,22 @@ class ThrownAnywhereTests {
 
         private @Nullable CompletableFuture<Lease> ask(
                 ThrowingClient client, String who, String name, Terms terms, long wait, long hold, long keep) {
+            return take(
+                    client,
+                    who,
+                    () -> client.engine.acquireAsync(request(name, terms, wait)),
+                    lease -> time.after(hold, () -> close(lease, keep)));
+        }
+
+        private static LockRequest request(String name, Terms terms, long wait) {
+            return new LockRequest(name, null, terms, wait, 0, terms != LINGERING, false, LockRequest.ANY_NUMBER);
+        }
+
+        private @Nullable CompletableFuture<Lease> take(
+                ThrowingClient client, String who, Supplier<CompletableFuture<Lease>> call, Consumer<Lease> then) {
             try {
-                CompletableFuture<Lease> future = client.engine.acquireAsync(
-                        new LockRequest(name, null, terms, wait, 0, terms != LINGERING, false, LockRequest.ANY_NUMBER));
-                future.thenAccept(lease -> time.after(hold, () -> close(lease, keep)));
+                CompletableFuture<Lease> future = call.get();
+                future.thenAccept(then);
                 asked.put(who, future);
                 return future;
             } catch (Throwable thrown) {
@@ -387,8 +457,7 @@ class ThrownAnywhereTests {
                     .isNotCompletedExceptionally();
             for (String name : List.of("n", "m", "f")) {
                 for (ThrowingClient client : List.of(other, throwing)) {
-                    CompletableFuture<Lease> fresh = client.engine.acquireAsync(
-                            new LockRequest(name, null, TERMS, IN_TIME, 0, true, false, LockRequest.ANY_NUMBER));
+                    CompletableFuture<Lease> fresh = client.engine.acquireAsync(request(name, TERMS, IN_TIME));
                     runUntil(time.now() + IN_TIME);
                     assertThat(fresh).as("who asks for %s now", name).isCompletedWithValueMatching(Lease::isValid);
                     fresh.join().closeAfter(Duration.ZERO);
