@@ -85,7 +85,7 @@ public final class LeaderElection implements SmartLifecycle, ApplicationEventPub
     private final String shown;
     private final LockRegistry registry;
     private final NamedLock lock;
-    private final Candidacy candidacy;
+    final Candidacy candidacy;
     private final List<Listener> listeners = new CopyOnWriteArrayList<>();
     private volatile ApplicationEventPublisher publisher = event -> {};
 

@@ -1,6 +1,8 @@
 package io.github.lockboot.leader;
 
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.github.lockboot.Actor;
@@ -56,6 +58,13 @@ final class Candidate implements LeaderElection.Listener, AutoCloseable {
     Candidate awaitTold(String told) {
         Actor.await("not told: " + told, () -> told().equals(told));
         return this;
+    }
+
+    /** For a leader: one that has resigned stands again only after its release. */
+    void awaitAnotherStands() {
+        CompletableFuture<Void> stands = new CompletableFuture<>();
+        Objects.requireNonNull(election.candidacy.leadership()).lease().onOthersWait(() -> stands.complete(null));
+        Actor.await("another stands", stands::isDone);
     }
 
     long token(int index) {

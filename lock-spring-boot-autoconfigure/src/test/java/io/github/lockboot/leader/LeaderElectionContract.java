@@ -125,6 +125,7 @@ abstract class LeaderElectionContract {
         assertThat(one.election.isLeader()).isFalse();
         other.awaitTold("granted");
         assertThat(one.told()).isEqualTo("granted revoked");
+        other.awaitAnotherStands();
         other.election.resign();
         one.awaitTold("granted revoked granted");
         assertThat(other.told()).isEqualTo("granted revoked");
