@@ -761,6 +761,26 @@ class EngineRulesTests {
         }
 
         @Test
+        void aRequestThatIsQueuedAfterItsCallerHasLeftLeavesTheQueue() {
+            CompletableFuture<Lease> future = scripted.acquire(LONG);
+            Sent acquire = scripted.next("acquire");
+            future.cancel(false);
+            acquire.answer(new Reply.Queued(1, 200, 30_000));
+            assertThat(scripted.next("unlock").id()).isEqualTo(acquire.id());
+            scripted.nothingIsSent();
+        }
+
+        @Test
+        void aRequestThatIsRefusedAfterItsCallerHasLeftNeedsNoRelease() {
+            CompletableFuture<Lease> future = scripted.acquire(Duration.ZERO);
+            Sent acquire = scripted.next("acquire");
+            future.cancel(false);
+            acquire.answer(new Reply.Busy(30_000, null));
+            scripted.nothingIsSent();
+            assertThat(scripted.engine.inUse()).isZero();
+        }
+
+        @Test
         void whoTriesOnceBehindOneThatLeavesGetsTheFreeLock() {
             CompletableFuture<Lease> first = scripted.acquire(LONG);
             CompletableFuture<Lease> once = scripted.acquire(Duration.ZERO);
