@@ -60,7 +60,7 @@ final class Candidate implements LeaderElection.Listener, AutoCloseable {
         return this;
     }
 
-    /** For a leader: one that has resigned stands again only after its release. */
+    /** Waits until another stands behind this leader. One that has resigned does so only after its release. */
     void awaitAnotherStands() {
         CompletableFuture<Void> stands = new CompletableFuture<>();
         Objects.requireNonNull(election.candidacy.leadership()).lease().onOthersWait(() -> stands.complete(null));
