@@ -252,7 +252,7 @@ public final class Hold extends HeldByThread implements Lease, LockScope, Waiter
 
     @Override
     public Duration remainingLease() {
-        return isValid() ? Duration.ofNanos(Math.max(0, id.lease().deadline() - context.nanoTime())) : Duration.ZERO;
+        return isValid() ? id.lease().left(context.nanoTime()) : Duration.ZERO;
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.github.lockboot.engine;
 
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -56,6 +57,11 @@ record LeaseTime(long began, long nanos, long deadline, long wallDeadline) {
 
     boolean isOver(long nanoTime) {
         return deadline - nanoTime <= 0;
+    }
+
+    /** {@return what is left of it; zero or more} */
+    Duration left(long nanoTime) {
+        return Duration.ofNanos(Math.max(0, deadline - nanoTime));
     }
 
     /** Whether enough is left for another holder in this process, of any kind. */

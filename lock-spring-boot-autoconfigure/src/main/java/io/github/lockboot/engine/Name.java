@@ -776,7 +776,7 @@ final class Name extends EngineContext.Shell implements Hold.Releaser, Waiter.De
             return byStore;
         }
         for (Hold hold : holds.present()) {
-            return new Waiter.Refused(0, hold.acquisitionId(), hold.remainingLease());
+            return new Waiter.Refused(0, hold.acquisitionId(), hold.id().lease().left(now.nanos()));
         }
         return Waiter.Refused.HELD;
     }

@@ -760,6 +760,20 @@ class EngineRulesTests {
             scripted.nothingIsSent();
         }
 
+        /** The refusal is decided with the grant, which the other caller has not claimed by then. */
+        @Test
+        void whoIsRefusedBeforeTheHolderHasClaimedTheLockIsToldWhatIsLeftOfTheLease() {
+            CompletableFuture<Lease> first = scripted.acquire(LONG);
+            CompletableFuture<Lease> once = scripted.acquire(Duration.ZERO);
+            scripted.next("acquire").answer(new Reply.Granted(100, 30_000, 0));
+            assertThat(failureOf(once))
+                    .isInstanceOfSatisfying(
+                            LockNotAcquiredException.class,
+                            refusal -> assertThat(refusal.getRetryAfter())
+                                    .isEqualTo(first.join().remainingLease())
+                                    .isPositive());
+        }
+
         @Test
         void aRequestThatIsQueuedAfterItsCallerHasLeftLeavesTheQueue() {
             CompletableFuture<Lease> future = scripted.acquire(LONG);

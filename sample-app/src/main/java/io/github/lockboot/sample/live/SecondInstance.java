@@ -17,7 +17,8 @@ class SecondInstance {
 
     /** A command for the root of the repository. It contains no password. */
     String command() {
-        return "./mvnw spring-boot:run -Dspring-boot.run.arguments=\"--server.port=0 --spring.data.redis.url=%s\""
+        return ("./mvnw -Dmaven.test.skip spring-boot:run"
+                        + " -Dspring-boot.run.arguments=\"--server.port=0 --spring.data.redis.url=%s\"")
                 .formatted(url());
     }
 

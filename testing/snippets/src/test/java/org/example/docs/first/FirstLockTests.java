@@ -9,8 +9,9 @@ class OrderService {
 
     @DistributedLock(name = "order", key = "#orderId")
     public String pay(String orderId) {
-        // one call at a time for each order, in all instances: a second caller waits
-        // up to lock.wait-time (10 s by default), then gets LockNotAcquiredException
+        // one call at a time for each order, in all instances: a second caller waits, and runs
+        // after the first, so check here whether the order is paid; after lock.wait-time
+        // (10 s by default) it gets LockNotAcquiredException instead
         return orderId + " is paid";
     }
 }
