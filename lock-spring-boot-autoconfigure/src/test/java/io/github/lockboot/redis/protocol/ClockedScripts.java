@@ -23,7 +23,10 @@ public final class ClockedScripts {
     private static final long DAY = 86_400_000;
     private static final String NUMBER = "4711";
 
-    /** The key after a call: its text, empty if there is no key, and its TTL in ms or -1. */
+    /**
+     * The key after a call: its text, empty if there is no key, and its TTL in ms or -1. The server's own clock counts
+     * the TTL, also while a script runs: it may be smaller than what the script has set.
+     */
     public record Stored(String text, long ttl) {
 
         StoredLock lock() {

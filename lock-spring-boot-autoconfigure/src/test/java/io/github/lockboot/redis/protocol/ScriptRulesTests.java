@@ -132,7 +132,11 @@ class ScriptRulesTests {
         long other = (Long) acquire("a-2", 2).reply().get(1);
         Seen once = renewPermits("a-1", one, "a-2", other);
         micros -= 100;
-        assertThat(renewPermits("a-1", one, "a-2", other)).as("twice").isEqualTo(once);
+        Seen twice = renewPermits("a-1", one, "a-2", other);
+        assertThat(twice.reply()).isEqualTo(once.reply());
+        assertThat(twice.messages()).isEmpty();
+        assertThat(twice.stored().text()).isEqualTo(once.stored().text());
+        assertThat(twice.stored().ttl()).isBetween(TTL / 2L, (long) TTL);
         List<String> arguments = new ArrayList<>(List.of(
                 "a-1",
                 LockModel.settings("lock:client:", 1_000, MOST_HOLDERS),
