@@ -158,7 +158,7 @@ class LockStartupCheckTests {
 
     @Test
     void aRedisWithoutReplicasDoesNotEndTheStart(CapturedOutput output) {
-        runner.withPropertyValues("lock.redis.acknowledge=all", "lock.redis.command-timeout=3s")
+        runner.withPropertyValues("lock.redis.acknowledge=all", "lock.redis.command-timeout=10s")
                 .run(context -> {
                     assertThat(context).hasNotFailed();
                     Actor.await(
