@@ -1,6 +1,7 @@
 package io.github.lockboot.redis;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 import io.github.lockboot.Actor;
@@ -10,6 +11,7 @@ import io.github.lockboot.LockTemplate;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.NamedLock;
 import io.github.lockboot.fixture.RedisServer;
+import io.github.lockboot.fixture.StoredLock;
 import io.github.lockboot.fixture.TcpProxy;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -47,7 +49,7 @@ class SlowRedisTests {
 
     @Test
     void aFreeLockWhoseAnswerTakesLongerThanItsLeaseIsNotToldAsHeldByAnother() {
-        RedisLockRegistry slow = behind.registry(builder -> builder.commandTimeout(Duration.ofSeconds(3)));
+        RedisLockRegistry slow = behind.registry(builder -> builder.commandTimeout(Duration.ofSeconds(20)));
         Actor.await("connected", () -> TestRegistries.canLock(slow, "connecting"));
         proxy.delay(Duration.ofMillis(800)); // one way
         NamedLock lock = slow.get("free", SHORT);
@@ -66,15 +68,16 @@ class SlowRedisTests {
         RedisLockRegistry far = behind.connected();
         RedisLockRegistry here = near.connected();
         Lease held = here.acquire("moment");
-        proxy.delay(Duration.ofMillis(500));
         NamedLock waiting = far.get("moment");
         try (Actor actor = new Actor()) {
-            assertThat(actor.<Boolean>call(() -> waiting.tryLock(1_500, TimeUnit.MILLISECONDS)))
-                    .isFalse();
+            CompletableFuture<Boolean> acquired = actor.start(() -> waiting.tryLock(5, TimeUnit.SECONDS));
+            Actor.await("it waits", () -> StoredLock.at(server, "lock:moment").isWaitedFor());
+            proxy.delay(Duration.ofSeconds(5)); // so the cancel comes long after the two calls below
+            assertThat(Actor.get(acquired)).isFalse();
             held.close();
             assertThat(here.get("moment").tryLock()).as("nobody holds it").isFalse();
         }
-        assertThat(here.get("moment").tryLock(10, TimeUnit.SECONDS))
+        assertThat(here.get("moment").tryLock(1, TimeUnit.MINUTES))
                 .as("it passes on as soon as Redis has the cancel")
                 .isTrue();
         here.get("moment").unlock();
