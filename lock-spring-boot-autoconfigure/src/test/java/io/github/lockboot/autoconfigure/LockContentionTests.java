@@ -88,7 +88,7 @@ class LockContentionTests {
             assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(jobs::nothing);
             assertThatExceptionOfType(LockUnavailableException.class).isThrownBy(() -> jobs.elsewhere("id"));
             assertThat(jobs.stage().toCompletableFuture())
-                    .failsWithin(Duration.ofSeconds(10))
+                    .failsWithin(Duration.ofSeconds(60))
                     .withThrowableThat()
                     .withCauseInstanceOf(LockUnavailableException.class);
             assertThatExceptionOfType(LockUnavailableException.class)

@@ -138,7 +138,7 @@ class LockInterruptTests {
                             () -> listener.told.contains("requested x") && caller.isWaiting());
                     caller.interrupt();
                     assertThat(result)
-                            .failsWithin(Duration.ofSeconds(10))
+                            .failsWithin(Duration.ofSeconds(60))
                             .withThrowableThat()
                             .isInstanceOf(ExecutionException.class)
                             .havingCause()

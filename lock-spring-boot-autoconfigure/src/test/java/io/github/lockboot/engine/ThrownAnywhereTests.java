@@ -137,7 +137,7 @@ class ThrownAnywhereTests {
                             new World(plan, true, acknowledging).threads();
                             return true;
                         })
-                        .get(10, TimeUnit.SECONDS);
+                        .get(60, TimeUnit.SECONDS);
             }
         });
     }

@@ -247,7 +247,7 @@ class AcknowledgeTests {
         CompletableFuture<Lease> good = registry.acquireAsync("pushed", waiting);
         awaitQueued("pushed");
         held.unlock();
-        good.get(10, TimeUnit.SECONDS).close();
+        Actor.get(good).close();
 
         held.lock();
         CompletableFuture<Lease> bad = registry.acquireAsync("pushed", waiting);
@@ -273,15 +273,15 @@ class AcknowledgeTests {
     void aRenewalThatNoReplicaHasDoesNotProlongTheHold() {
         RedisLockRegistry registry = hastyRegistry(
                 Acknowledge.ALL,
-                builder -> builder.defaults(LockOptions.defaults().withTtl(Duration.ofSeconds(3))));
+                builder -> builder.defaults(LockOptions.defaults().withTtl(Duration.ofSeconds(6))));
         NamedLock lock = registry.get("renewed");
         AtomicBoolean lost = new AtomicBoolean();
         lock.lock();
         lock.onLost(() -> lost.set(true));
-        Actor.pass(Duration.ofSeconds(4));
+        Actor.awaitRenewals(4, lock::remainingLease);
         assertThat(lock.isHeldByCurrentThread()).isTrue();
         replicas.forEach(RedisServer::pause);
-        Actor.await("it is lost", Duration.ofSeconds(10), lost::get);
+        Actor.await("it is lost", lost::get);
         assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::unlock);
         replicas.forEach(RedisServer::resume);
     }

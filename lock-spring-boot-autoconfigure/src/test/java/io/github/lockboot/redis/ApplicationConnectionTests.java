@@ -102,7 +102,7 @@ class ApplicationConnectionTests {
         assertThat(lock.isHeldByCurrentThread()).isTrue();
         assertThat(lock.fencingToken()).isPositive();
         lock.unlock();
-        assertThat(next).succeedsWithin(Duration.ofSeconds(10));
+        assertThat(next).succeedsWithin(Duration.ofSeconds(60));
         assertThat(losses).hasValue(0);
     }
 
@@ -179,7 +179,7 @@ class ApplicationConnectionTests {
     void aSubscriptionOfTheApplicationThatEndsDoesNotEndThatOfTheLocks() {
         RedisLockRegistry registry = registry(true);
         RedisLockInspector inspector = registry.inspector();
-        assertThat(registry.connect()).succeedsWithin(Duration.ofSeconds(10));
+        assertThat(registry.connect()).succeedsWithin(Duration.ofSeconds(60));
         Actor.await("the channel is live", () -> inspector.check() == Notification.LIVE);
         RedisClient client = (RedisClient) factory.getRequiredNativeClient();
         AtomicInteger ended = new AtomicInteger();

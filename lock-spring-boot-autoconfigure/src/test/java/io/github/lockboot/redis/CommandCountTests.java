@@ -272,7 +272,7 @@ class CommandCountTests extends OnOneServer {
                     assertThat(commands()).isEqualTo(40);
                     assertThat(stock.move("a", "b")).isEqualTo("ab");
                     assertThat(commands()).isEqualTo(40 + 4);
-                    assertThat(stock.reserveLater(twenty())).succeedsWithin(Duration.ofSeconds(10));
+                    assertThat(stock.reserveLater(twenty())).succeedsWithin(Duration.ofSeconds(60));
                     assertThat(commands()).isEqualTo(40 + 4 + 40);
                 });
     }

@@ -108,7 +108,7 @@ class FakeServerNonsenseTests {
         assertThat(timeUntilUnavailable(() -> lock.tryLock(1, TimeUnit.MINUTES)))
                 .isLessThan(COMMAND_TIMEOUT.plus(SLACK));
         faked.fake.pass();
-        Actor.await("it works again", Duration.ofSeconds(5), () -> canLock(faked.registry));
+        Actor.await("it works again", () -> canLock(faked.registry));
         lock.lock();
         faked.fake.answer(script(LuaScript.RENEW, "x"), nonsense, 1);
         Actor.pass(TTL.dividedBy(2)); // its first renewal comes after a third
@@ -129,7 +129,7 @@ class FakeServerNonsenseTests {
         assertThat(FakedServer.timeOfTry(faked.registry.get("behind it"))) // it may be on a new connection already
                 .isLessThan(COMMAND_TIMEOUT.plus(SLACK));
         faked.fake.pass();
-        Actor.await("it works again", Duration.ofSeconds(5), () -> canLock(faked.registry));
+        Actor.await("it works again", () -> canLock(faked.registry));
         faked.awaitNothingLeft();
     }
 

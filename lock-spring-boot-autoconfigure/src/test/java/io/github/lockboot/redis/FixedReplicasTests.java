@@ -65,7 +65,7 @@ class FixedReplicasTests {
 
     @Test
     void aHoldOutlivesAChangeOfRoles() {
-        RedisLockRegistry registry = registry(Duration.ofSeconds(3));
+        RedisLockRegistry registry = registry(Duration.ofSeconds(6));
         Actor.await("locks", () -> TestRegistries.canLock(registry, "a"));
         NamedLock lock = registry.get("a");
         AtomicInteger losses = new AtomicInteger();
@@ -73,7 +73,7 @@ class FixedReplicasTests {
         lock.onLost(losses::incrementAndGet);
         promoteOther();
         one.command("REPLICAOF", other.host(), String.valueOf(other.port()));
-        Actor.pass(Duration.ofSeconds(6)); // two leases
+        Actor.awaitRenewals(6, lock::remainingLease); // for two leases
         assertThat(losses).hasValue(0);
         assertThat(lock.isHeldByCurrentThread()).isTrue();
         lock.unlock();

@@ -36,9 +36,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 /** Redis is away for long: what is kept for it meanwhile does not grow, and all is told when it is back. */
 class LongOutageTests {
 
-    private static final Duration COMMAND_TIMEOUT = Duration.ofMillis(500);
+    private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(2);
     private static final Duration TTL = Duration.ofMinutes(1);
-    private static final Duration OUTAGE = Duration.ofSeconds(4);
+    private static final Duration OUTAGE = Duration.ofSeconds(6);
     private static final int USERS = 200;
 
     /** What may be on its way before the cut is noticed; without a bound it is thousands. */
@@ -106,7 +106,7 @@ class LongOutageTests {
         List<CompletableFuture<Lease>> inVain = IntStream.range(0, USERS)
                 .mapToObj(i -> registry.acquireAsync("wanted-" + i, LockOptions.defaults()))
                 .toList();
-        inVain.forEach(each -> assertThat(each).failsWithin(Duration.ofSeconds(10)));
+        inVain.forEach(each -> assertThat(each).failsWithin(Duration.ofSeconds(60)));
         Actor.pass(OUTAGE);
         long kept = commandsInLettuce() - before;
         long calls = callsOfOurs() - callsBefore;
@@ -194,7 +194,7 @@ class LongOutageTests {
             }
             Actor.pass(COMMAND_TIMEOUT.multipliedBy(2)); // so long an answered command may be remembered
             long kept = commandsInLettuce() - before;
-            Figures.report("a shard away for 4 s: %d holds on another, %d commands in Lettuce", holds, kept);
+            Figures.report("a shard away for 6 s: %d holds on another, %d commands in Lettuce", holds, kept);
             assertThat(kept).as("commands that Lettuce keeps").isLessThan(ON_THEIR_WAY);
             away.restart();
             Actor.await("works again", () -> Fleet.canLock(registry, there.get(0)));

@@ -192,7 +192,7 @@ class ComparisonTests {
                         }));
             }
             held.unlock();
-            CompletableFuture.allOf(waits.toArray(CompletableFuture[]::new)).get(10, TimeUnit.SECONDS);
+            CompletableFuture.allOf(waits.toArray(CompletableFuture[]::new)).get(60, TimeUnit.SECONDS);
             assertThat(order).containsExactly(0, 1, 2, 3, 4);
         }
 
@@ -508,7 +508,7 @@ class ComparisonTests {
             Thread.sleep(A_WHILE);
             assertThat(key()).isEqualTo("lock:later");
             work.complete("done");
-            assertThat(result.get(10, TimeUnit.SECONDS)).isEqualTo("done");
+            assertThat(result.get(60, TimeUnit.SECONDS)).isEqualTo("done");
             assertThat(exists("lock:later")).isFalse();
         }
 

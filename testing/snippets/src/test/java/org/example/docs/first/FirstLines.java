@@ -52,7 +52,7 @@ abstract class FirstLines {
             assertThat(pay("o2")).isEqualTo("o2 is paid");
             return other;
         });
-        assertThat(paid.get(10, TimeUnit.SECONDS)).isEqualTo("o1 is paid");
+        assertThat(paid.get(60, TimeUnit.SECONDS)).isEqualTo("o1 is paid");
     }
 
     /** The lock lets one call in at a time; that an order is paid once is up to the method. */
