@@ -202,12 +202,12 @@ class MemoryLockRegistryTests {
 
     @Test
     void onlyALeaseThatIsNotRenewedRunsOut() {
-        NamedLock renewed = registry.get("renewed", BRIEF);
+        NamedLock renewed = registry.get("renewed", BRIEF.withTtl(Duration.ofSeconds(6)));
         NamedLock fixed = registry.get("fixed", BRIEF.withoutRenewal());
         renewed.lock();
         fixed.lock();
         assertThat(fixed.remainingLease()).isBetween(Duration.ofNanos(1), Duration.ofSeconds(1));
-        Actor.pass(Duration.ofMillis(1_500));
+        Actor.awaitRenewals(4, renewed::remainingLease); // for longer than both
         assertThat(fixed.isHeldByCurrentThread()).isFalse();
         assertThat(renewed.isHeldByCurrentThread()).isTrue();
     }

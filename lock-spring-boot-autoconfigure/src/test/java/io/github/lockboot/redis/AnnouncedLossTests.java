@@ -245,13 +245,13 @@ class AnnouncedLossTests {
             proxy.closeOn("TRACKING");
             RedisLockRegistry registry = registries.connected();
             long before = proxy.connections();
-            Duration ttl = Duration.ofSeconds(6);
+            Duration ttl = Duration.ofSeconds(9);
             List<Lease> leases = new ArrayList<>();
             for (int i = 0; i < 100; i++) {
                 leases.add(Actor.get(registry.acquireAsync(
                         "held " + i, LockOptions.defaults().withTtl(ttl))));
             }
-            Actor.pass(ttl.multipliedBy(2));
+            Actor.awaitRenewals(6, leases.get(0)::remainingLease); // for two leases
             assertThat(leases).allMatch(Lease::isValid);
             assertThat(proxy.connections() - before).isLessThan(10);
         }

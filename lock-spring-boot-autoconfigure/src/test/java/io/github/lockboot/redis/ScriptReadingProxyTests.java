@@ -71,11 +71,11 @@ class ScriptReadingProxyTests {
         refuseScripts();
         RedisLockRegistry one = registries.connected();
         RedisLockRegistry other = registries.connected();
-        LockOptions options = LockOptions.defaults().withTtl(Duration.ofSeconds(2));
+        LockOptions options = LockOptions.defaults().withTtl(Duration.ofSeconds(9));
         for (LockOptions kind : List.of(options, options.shared(), options.withPermits(2))) {
             Lease lease = Actor.get(one.acquireAsync("a", kind));
             CompletableFuture<Lease> next = other.acquireAsync("a", options);
-            Actor.pass(Duration.ofSeconds(3));
+            Actor.awaitRenewals(1, lease::remainingLease);
             assertThat(lease.isValid()).isTrue();
             lease.close();
             Actor.get(next).close();

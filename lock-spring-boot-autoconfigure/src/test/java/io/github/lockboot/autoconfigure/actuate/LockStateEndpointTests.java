@@ -241,7 +241,7 @@ class LockStateEndpointTests {
             LockRegistry one = context.getBean(LockRegistry.class);
             RedisConnectionFactory factory = context.getBean(RedisConnectionFactory.class);
             try (RedisLockRegistry other = RedisLockRegistry.builder(factory)
-                    .defaults(OPTIONS.withTtl(Duration.ofSeconds(3)))
+                    .defaults(OPTIONS.withTtl(Duration.ofSeconds(9)))
                     .build()) {
                 String name = "prices " + which;
                 List<Lease> readers = new ArrayList<>();

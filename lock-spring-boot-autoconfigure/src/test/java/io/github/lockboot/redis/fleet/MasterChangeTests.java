@@ -144,10 +144,10 @@ class MasterChangeTests {
         try (RedisCluster cluster = RedisCluster.start(1);
                 TestRegistries registries = on(cluster)) {
             NamedLock lock =
-                    registries.registry(Fleet.ttl(Duration.ofSeconds(3))).get("a");
+                    registries.registry(Fleet.ttl(Duration.ofSeconds(9))).get("a");
             lock.lock();
             cluster.failOver(cluster.ownerOf("lock:a"), "lock:a", FAILOVER);
-            Actor.pass(Duration.ofSeconds(4)); // longer than the lease
+            Actor.awaitRenewals(4, lock::remainingLease); // for longer than the lease
             assertThat(lock.isHeldByCurrentThread()).isTrue();
             lock.unlock();
             assertThat(cluster.ownerOf("lock:a").command("EXISTS", "lock:a")).isEqualTo(0L);
@@ -159,13 +159,13 @@ class MasterChangeTests {
         try (RedisCluster cluster = RedisCluster.start();
                 TestRegistries registries = on(cluster)) {
             NamedLock lock =
-                    registries.registry(Fleet.ttl(Duration.ofSeconds(3))).get("a");
+                    registries.registry(Fleet.ttl(Duration.ofSeconds(9))).get("a");
             lock.lock();
             RedisServer from = cluster.ownerOf("lock:a");
             List<RedisServer> others =
                     cluster.servers().stream().filter(each -> each != from).toList();
             cluster.moveSlotOf("lock:a", others.get(0));
-            Actor.pass(Duration.ofSeconds(4)); // longer than the lease
+            Actor.awaitRenewals(4, lock::remainingLease); // for longer than the lease
             assertThat(lock.isHeldByCurrentThread()).isTrue();
             lock.unlock();
             assertThat(others.get(0).command("EXISTS", "lock:a")).isEqualTo(0L);
