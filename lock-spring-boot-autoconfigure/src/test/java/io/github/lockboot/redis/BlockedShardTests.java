@@ -35,8 +35,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 @Tag("full")
 class BlockedShardTests {
 
-    private static final Duration TTL = Duration.ofSeconds(2);
-    private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(1);
+    private static final Duration TTL = Duration.ofSeconds(9);
+    private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(2);
     private static final int LEASES = 50;
     private static final Duration FLOODED_TTL = Duration.ofSeconds(10);
     private static final int FLOODED_LEASES = 2_000;
@@ -129,7 +129,7 @@ class BlockedShardTests {
             lost.add(one.acquire(nameOn(blocked, "stuck-" + i), LockOptions.defaults()));
         }
         blocked.pause();
-        long end = System.nanoTime() + TTL.multipliedBy(4).toNanos();
+        long end = System.nanoTime() + TTL.multipliedBy(2).toNanos();
         int handovers = 0;
         long longest = 0;
         while (System.nanoTime() - end < 0) {
@@ -151,7 +151,7 @@ class BlockedShardTests {
         }
         Figures.report(
                 "one of three shards blocked for %d s: %d leases renewed, %d hand-overs on the others, longest %d ms",
-                TTL.multipliedBy(4).toSeconds(), held.size(), handovers, longest);
+                TTL.multipliedBy(2).toSeconds(), held.size(), handovers, longest);
         assertThat(losses).hasValue(0);
         assertThat(lost).noneMatch(Lease::isValid);
         NamedLock stuck = one.get(nameOn(blocked, "new"));

@@ -218,7 +218,7 @@ class OutageTests {
 
     @Test
     void oneBlockedRedisDoesNotDelayTheRenewalsOnAnother() throws Exception {
-        Duration ttl = Duration.ofSeconds(2);
+        Duration ttl = Duration.ofSeconds(9);
         try (Fleet healthy = new Fleet()) {
             NamedLock lock = healthy.registry(Fleet.ttl(ttl)).get("x");
             Actor holder = healthy.holder(lock);
@@ -228,7 +228,7 @@ class OutageTests {
                 held.add(Actor.get(blocked.acquireAsync("blocked-" + i, LockOptions.defaults())));
             }
             fleet.server().pause();
-            long end = System.nanoTime() + ttl.multipliedBy(3).toNanos();
+            long end = System.nanoTime() + ttl.multipliedBy(2).toNanos();
             while (System.nanoTime() - end < 0) {
                 assertThat(holder.call(lock::remainingLease)).isGreaterThan(ttl.dividedBy(3));
                 Actor.pass(Duration.ofMillis(50));
