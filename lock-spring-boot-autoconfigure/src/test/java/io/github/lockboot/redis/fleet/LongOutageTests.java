@@ -104,7 +104,8 @@ class LongOutageTests {
         proxy.refuse();
         releaseAll(leases);
         List<CompletableFuture<Lease>> inVain = IntStream.range(0, USERS)
-                .mapToObj(i -> registry.acquireAsync("wanted-" + i, LockOptions.defaults()))
+                .mapToObj(i -> registry.acquireAsync(
+                        "wanted-" + i, LockOptions.defaults().withWaitTime(Duration.ofMinutes(10))))
                 .toList();
         inVain.forEach(each -> assertThat(each).failsWithin(Duration.ofSeconds(60)));
         Actor.pass(OUTAGE);

@@ -70,7 +70,8 @@ class NothingStaysTests {
         RedisLockRegistry closed = fleet.registry(proxy, builder -> builder.commandTimeout(Duration.ofSeconds(4)));
         Actor.get(closed.acquireAsync("x", LockOptions.defaults()));
         proxy.swallowReplies();
-        CompletableFuture<?> second = closed.acquireAsync("x", LockOptions.defaults()); // the first wait: it subscribes
+        CompletableFuture<?> second = closed.acquireAsync(
+                "x", LockOptions.defaults().withWaitTime(Duration.ofMinutes(10))); // the first wait: it subscribes
         Actor.await("subscribing", () -> proxy.connections() > 1);
         closed.close();
         assertThat(second).failsWithin(Duration.ofSeconds(30));
