@@ -345,19 +345,13 @@ class CommandCountTests extends OnOneServer {
         assertThat(perHold).isLessThanOrEqualTo(1.1);
     }
 
-    private void awaitChannels(int instances) {
-        Actor.await(
-                "all are subscribed",
-                () -> ((List<?>) probe.command("PUBSUB", "CHANNELS", "lock:client:*")).size() == instances);
-        Actor.pass(Duration.ofMillis(100));
-    }
-
     /** Commands a hold, from when all threads wait for the lock until the first of them has had enough. */
     private double contend(int instances, int threads, int holdsEach, int limit) throws Exception {
-        List<NamedLock> locks = IntStream.range(0, instances)
-                .<NamedLock>mapToObj(i ->
-                        registries.registry(b -> b.localHandoffLimit(limit)).get("contended"))
+        List<RedisLockRegistry> registry = IntStream.range(0, instances)
+                .mapToObj(i -> registries.registry(b -> b.localHandoffLimit(limit)))
                 .toList();
+        List<NamedLock> locks =
+                registry.stream().<NamedLock>map(each -> each.get("contended")).toList();
         CyclicBarrier warm = new CyclicBarrier(instances * threads + 1);
         AtomicBoolean again = new AtomicBoolean();
         AtomicInteger holds = new AtomicInteger();
@@ -388,7 +382,7 @@ class CommandCountTests extends OnOneServer {
             }
         }
         warm.await(1, TimeUnit.MINUTES);
-        awaitChannels(instances);
+        registry.forEach(each -> Actor.await("its channel is live", () -> GrantChannels.isLive(each)));
         locks.get(0).lock();
         again.set(true);
         Actor.await("all wait", () -> contenders.stream().allMatch(Actor::isWaiting));
