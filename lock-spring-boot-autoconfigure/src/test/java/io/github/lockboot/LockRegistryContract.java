@@ -30,13 +30,11 @@ public abstract class LockRegistryContract {
     /** Another one on the same locks. */
     protected abstract LockRegistry otherRegistry();
 
-    /** A release passes over who waits before messages of Redis arrive, as at the start of an application. */
     @BeforeEach
     final void bothListen() {
         for (LockRegistry each : List.of(registry(), otherRegistry())) {
-            if (each instanceof RedisLockRegistry redis && !GrantChannels.isLive(redis)) {
-                redis.connect();
-                Actor.await("its channel is live", () -> GrantChannels.isLive(redis));
+            if (each instanceof RedisLockRegistry redis) {
+                GrantChannels.open(redis);
             }
         }
     }

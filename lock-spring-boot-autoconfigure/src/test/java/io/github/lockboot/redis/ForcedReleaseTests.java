@@ -96,8 +96,7 @@ class ForcedReleaseTests {
 
     @Test
     void allReadersOfTheInstanceKnowAtOnceAndThoseElsewhereReadOn() throws Exception {
-        Actor.get(registry.connect()); // only with the channel a reader joins another
-        Actor.await("the channel is open", () -> GrantChannels.isLive(registry));
+        GrantChannels.open(registry); // only with the channel a reader joins another
         List<Lease> here =
                 List.of(registry.acquire("prices", LONG.shared()), registry.acquire("prices", LONG.shared()));
         Lease there = elsewhere.acquire("prices", LONG.shared());

@@ -1,5 +1,6 @@
 package io.github.lockboot.redis;
 
+import io.github.lockboot.Actor;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.redis.RedisLockInspector.Notification;
 
@@ -7,6 +8,20 @@ import io.github.lockboot.redis.RedisLockInspector.Notification;
 public final class GrantChannels {
 
     private GrantChannels() {}
+
+    /**
+     * Opens the channel of a registry. A release passes over who waits before it is live, as at the start of an
+     * application.
+     *
+     * @return the registry, whose channel is live
+     */
+    public static RedisLockRegistry open(RedisLockRegistry registry) {
+        if (!isLive(registry)) {
+            registry.connect().handle((connected, failure) -> null).join(); // if it fails, the channel goes on trying
+            Actor.await("its channel is live", () -> isLive(registry));
+        }
+        return registry;
+    }
 
     /** {@return whether the channel is live; false while Redis cannot be asked} */
     public static boolean isLive(RedisLockRegistry registry) {

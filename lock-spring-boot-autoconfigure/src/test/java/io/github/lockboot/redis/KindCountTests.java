@@ -30,12 +30,9 @@ class KindCountTests extends OnOneServer {
         assertThat(commands()).isBetween((long) expected, (long) expected + holds / 100);
     }
 
-    /** A registry that has connected and whose channel is live, so that readers go on under one grant. */
+    /** A registry whose channel is live, so that readers go on under one grant. */
     private RedisLockRegistry notified() {
-        RedisLockRegistry registry = registries.connected();
-        registry.connect().join();
-        Actor.await("its channel is live", () -> GrantChannels.isLive(registry));
-        return registry;
+        return GrantChannels.open(registries.connected());
     }
 
     @Test

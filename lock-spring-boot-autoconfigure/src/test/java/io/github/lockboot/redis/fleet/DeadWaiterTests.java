@@ -61,10 +61,7 @@ class DeadWaiterTests {
     }
 
     private RedisLockRegistry listening() {
-        RedisLockRegistry registry = fleet.registry(USUAL);
-        registry.connect();
-        Actor.await("messages arrive", () -> GrantChannels.isLive(registry));
-        return registry;
+        return GrantChannels.open(fleet.registry(USUAL));
     }
 
     @Test

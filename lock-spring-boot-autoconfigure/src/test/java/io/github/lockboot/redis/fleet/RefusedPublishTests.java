@@ -68,9 +68,7 @@ class RefusedPublishTests {
 
     @Test
     void theChannelIsLiveOnceTheRightIsGivenAndNotWhenItIsTaken() throws Exception {
-        RedisLockRegistry registry = fleet.registry();
-        registry.connect().join();
-        Actor.await("it is live", () -> GrantChannels.isLive(registry));
+        RedisLockRegistry registry = GrantChannels.open(fleet.registry());
         allow("-publish");
         NamedLock held = fleet.registry().get("x");
         Actor holder = fleet.holder(held);
