@@ -9,9 +9,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
-import io.github.lockboot.redis.GrantChannels;
-import io.github.lockboot.redis.RedisLockRegistry;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -29,15 +26,6 @@ public abstract class LockRegistryContract {
 
     /** Another one on the same locks. */
     protected abstract LockRegistry otherRegistry();
-
-    @BeforeEach
-    final void bothListen() {
-        for (LockRegistry each : List.of(registry(), otherRegistry())) {
-            if (each instanceof RedisLockRegistry redis) {
-                GrantChannels.open(redis);
-            }
-        }
-    }
 
     /** Lets a time pass for both. */
     protected void pass(Duration time) {

@@ -21,8 +21,8 @@ class RedisClusterLockTests extends LockRegistryContract {
     static void start() {
         cluster = RedisCluster.start(0);
         registries = TestRegistries.on(new RedisClusterConfiguration(cluster.nodes()));
-        one = registries.connected();
-        other = registries.connected();
+        one = GrantChannels.open(registries.connected());
+        other = GrantChannels.open(registries.connected());
     }
 
     @AfterAll

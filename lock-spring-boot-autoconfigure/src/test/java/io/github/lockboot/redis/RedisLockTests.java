@@ -33,8 +33,8 @@ class RedisLockTests extends LockRegistryContract {
     static void start() {
         server = RedisServer.start();
         registries = TestRegistries.on(server);
-        one = registries.connected();
-        other = registries.connected();
+        one = GrantChannels.open(registries.connected());
+        other = GrantChannels.open(registries.connected());
     }
 
     @AfterAll

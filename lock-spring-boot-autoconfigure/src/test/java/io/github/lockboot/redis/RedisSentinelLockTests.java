@@ -24,8 +24,8 @@ class RedisSentinelLockTests extends LockRegistryContract {
         sentinel = RedisSentinel.start(1);
         registries =
                 TestRegistries.on(new RedisSentinelConfiguration(sentinel.masterName(), Set.copyOf(sentinel.nodes())));
-        one = registries.connected();
-        other = registries.connected();
+        one = GrantChannels.open(registries.connected());
+        other = GrantChannels.open(registries.connected());
     }
 
     @AfterAll

@@ -34,12 +34,15 @@ record TestApplications(ConfigurableApplicationContext one, ConfigurableApplicat
             "org.springframework.boot.autoconfigure.orm.jpa.HibernateJpaAutoConfiguration," + OF_ANOTHER_LINE;
 
     /**
-     * Returns when both have locked once: on a busy machine the first TLS connections take longer than a command may.
+     * Returns when both have locked once and listen: on a busy machine the first TLS connections take longer than a
+     * command may.
      */
     static TestApplications start(List<String> properties) {
         TestApplications applications = new TestApplications(instance(properties), instance(properties));
         Actor.await("the one has connected", () -> canLock(applications.registry()));
         Actor.await("the other has connected", () -> canLock(applications.otherRegistry()));
+        GrantChannels.open((RedisLockRegistry) applications.registry());
+        GrantChannels.open((RedisLockRegistry) applications.otherRegistry());
         return applications;
     }
 
