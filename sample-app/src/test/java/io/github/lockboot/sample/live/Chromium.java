@@ -30,6 +30,17 @@ import org.openqa.selenium.logging.LoggingPreferences;
 /** A headless Chromium. */
 final class Chromium implements AutoCloseable {
 
+    private static final String CLICK = """
+            const target = document.querySelector(arguments[0]);
+            target.scrollIntoView({behavior: 'instant', block: 'center'});
+            const {x, y, width, height} = target.getBoundingClientRect();
+            const hit = target.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+            if (hit && !target.disabled) {
+              target.click();
+            }
+            return hit && !target.disabled;
+            """;
+
     private final ChromeDriver driver;
 
     private Chromium(Path browser, Path chromedriver, String language, boolean dark) {
@@ -96,10 +107,12 @@ final class Chromium implements AutoCloseable {
                 Map.of("width", width, "height", height, "deviceScaleFactor", 1, "mobile", width < 500));
     }
 
-    /** Clicks on it once it can be clicked: a button is disabled for a moment whenever the page has no connection. */
+    /**
+     * Clicks on it once it can be clicked: a button is disabled for a moment whenever the page has no connection. In
+     * one step of the page, which moves when the next snapshot arrives: the mouse would click on where it was.
+     */
     void click(String css) {
-        Await.until(css + " is enabled", () -> find(css + ":disabled").isEmpty());
-        driver.findElement(By.cssSelector(css)).click();
+        Await.until(css + " is enabled, and nothing covers it", () -> Boolean.TRUE.equals(script(CLICK, css)));
     }
 
     /** Empty if there is no such element now. */
