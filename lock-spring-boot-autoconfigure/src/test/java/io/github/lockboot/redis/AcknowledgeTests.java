@@ -163,7 +163,7 @@ class AcknowledgeTests {
     void severalGrantsAtOnceAreAcknowledgedTogether() {
         RedisLockRegistry registry = registry(Acknowledge.ALL);
         List<String> names = IntStream.range(0, 20).mapToObj(i -> "all-" + i).toList();
-        Lock all = registry.allOf(names);
+        Lock all = registry.allOf(names, LockOptions.defaults().withoutRenewal());
         try (RedisProbe probe = master.probe();
                 RedisProbe copy = replicas.get(1).probe()) {
             all.lock();

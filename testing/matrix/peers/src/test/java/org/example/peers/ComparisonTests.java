@@ -256,7 +256,9 @@ class ComparisonTests {
 
         @Test
         void oursCostsNothing() throws Exception {
-            NamedLock lock = ours("a");
+            NamedLock lock = application
+                    .getBean("lockbootLockRegistry", LockRegistry.class)
+                    .get("a", LockOptions.defaults().withTtl(Duration.ofMinutes(1)).withoutRenewal());
             lock.lock();
             assertThat(commands(() -> {
                         lock.lock();
