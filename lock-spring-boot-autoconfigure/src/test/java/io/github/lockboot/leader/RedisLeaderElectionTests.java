@@ -8,6 +8,7 @@ import io.github.lockboot.LockOptions;
 import io.github.lockboot.LockRegistry;
 import io.github.lockboot.fixture.RedisServer;
 import io.github.lockboot.fixture.TcpProxy;
+import io.github.lockboot.redis.GrantChannels;
 import io.github.lockboot.redis.RedisLockRegistry;
 import io.github.lockboot.redis.TestRegistries;
 import org.junit.jupiter.api.BeforeEach;
@@ -29,8 +30,8 @@ class RedisLeaderElectionTests extends LeaderElectionContract {
     void start() {
         server = RedisServer.start();
         registries = TestRegistries.on(server);
-        one = registry(registries);
-        other = registry(registries);
+        one = GrantChannels.open(registry(registries));
+        other = GrantChannels.open(registry(registries));
     }
 
     private static RedisLockRegistry registry(TestRegistries registries) {

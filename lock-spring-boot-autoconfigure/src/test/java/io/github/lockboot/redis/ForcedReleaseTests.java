@@ -167,6 +167,7 @@ class ForcedReleaseTests {
 
     @Test
     void whoeverWaitsHereAndElsewhereGetsItsTurn() throws Exception {
+        GrantChannels.open(elsewhere);
         Lease held = registry.acquire("queue", LONG);
         CompletableFuture<Lease> there = elsewhere.acquireAsync("queue", LONG);
         Actor.await(

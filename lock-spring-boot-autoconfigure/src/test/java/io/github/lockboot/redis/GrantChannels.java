@@ -1,5 +1,7 @@
 package io.github.lockboot.redis;
 
+import java.util.concurrent.CompletableFuture;
+
 import io.github.lockboot.Actor;
 import io.github.lockboot.LockUnavailableException;
 import io.github.lockboot.redis.RedisLockInspector.Notification;
@@ -17,7 +19,8 @@ public final class GrantChannels {
      */
     public static RedisLockRegistry open(RedisLockRegistry registry) {
         if (!isLive(registry)) {
-            registry.connect().handle((connected, failure) -> null).join(); // if it fails, the channel goes on trying
+            CompletableFuture<?> connection = registry.connect();
+            Actor.await("it has connected or failed to", connection::isDone); // the channel goes on trying
             Actor.await("its channel is live", () -> isLive(registry));
         }
         return registry;
